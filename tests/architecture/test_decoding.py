@@ -9,12 +9,10 @@ from tests.requirements import REPOSITORY
 THE_DECODER = "vibes_lsp/model/canonical_json.py"
 OWN_CACHES = {
     "vibes_lsp/history/git_cache.py",
-    "vibes_lsp/index/kept_results.py",
     "vibes_lsp/ingest/command_files.py",
-    "vibes_lsp/lsp/kept_lookups.py",
     "vibes_lsp/reports/found_annotations.py",
 }
-"""They read msgpack that they wrote, to the user's cache folder with a checksum."""
+"""They read msgpack that they wrote, to a database of the user's cache folder."""
 THE_YAML_READER = "vibes_lsp/knowledge/object_format.py"
 """It loads plain values only, of bounded size and depth, without aliases."""
 DECODERS = {

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
 READERS: Final = {
     "vibes_lsp/store/files.py": "the one reader",
-    "vibes_lsp/store/user_cache.py": "our own cache, opened without links and waiting",
     "vibes_lsp/ingest/hook_spool.py": "a hook loads nothing; the flags are the same",
     "vibes_lsp/cli/main.py": "the null device, for standard output that was closed",
     "vibes_lsp/checks/doctor_recording.py": "the system's files about processes",

@@ -11,8 +11,10 @@ import hashlib
 import logging
 import os
 import re
+import sqlite3
 import stat
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -25,9 +27,10 @@ from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.project_files import read_content
 from vibes_lsp.ingest.events import AgentEvent, CommandRun, SessionEnded, TurnEnded
 from vibes_lsp.ingest.shell_commands import only_reads
+from vibes_lsp.patience import TRAIL_INDEX
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
-from vibes_lsp.store.user_cache import read_cached, write_cached
+from vibes_lsp.store.cache_database import CacheDatabase
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +51,9 @@ _SHORT: Final = 10 * _SECOND
 """Longest command that need not name the file: a person may well save one during a longer one."""
 _IDLE: Final = 30 * 60 * _SECOND
 """Time after which a session whose turn did not end is taken for gone."""
+_DATABASE: Final = CacheDatabase(
+    "events", "seen-1", ("CREATE TABLE seen (id INTEGER PRIMARY KEY, state BLOB)",), TRAIL_INDEX
+)
 _NAME: Final = re.compile(r"[\w.+@-]+")
 _SAVED: Final = "saved"
 """A folder of the spool: one empty file for each file that an editor saved."""
@@ -126,9 +132,6 @@ class CommandFiles:
 
     def __init__(self, directory: AuditDir) -> None:
         self._directory = directory
-        self._name = (
-            f"seen-{hashlib.sha256(os.fsencode(directory.path.resolve())).hexdigest()[:32]}"
-        )
 
     @property
     def sessions(self) -> Mapping[str, SeenSession]:
@@ -230,10 +233,15 @@ class CommandFiles:
             return False
 
     def _load(self) -> _Seen | None:
-        stored = read_cached(self._name)
+        database = _DATABASE.open_shared(self._directory.path)
+        if database is None:
+            return None
         try:
-            return None if stored is None else msgspec.msgpack.decode(stored, type=_Seen)
-        except (msgspec.DecodeError, ValueError):
+            with closing(database):
+                row = database.execute("SELECT state FROM seen").fetchone()
+            return None if row is None else msgspec.msgpack.decode(row[0], type=_Seen)
+        except (sqlite3.Error, msgspec.DecodeError, TypeError, ValueError):
+            _DATABASE.remove(self._directory.path)
             return None
 
     def _save(
@@ -249,7 +257,11 @@ class CommandFiles:
                 name for name, changed in times.items() if name in old or (changed or 0) <= until
             )
         following = _Seen(until, _advance_sessions(events, seen.sessions), names)
-        write_cached(self._name, msgspec.msgpack.encode(following))
+        database = _DATABASE.open_shared(self._directory.path)
+        if database is not None:
+            state = msgspec.msgpack.encode(following)
+            with suppress(sqlite3.Error), closing(database):
+                database.execute("INSERT OR REPLACE INTO seen VALUES (1, ?)", (state,))
 
 
 def session_key(event: AgentEvent) -> str:

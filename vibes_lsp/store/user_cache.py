@@ -1,77 +1,32 @@
-"""The user's cache folder; its files may disappear at any time.
+"""The user's cache folder; what is in it may disappear at any time.
 
-Files are used only if no other user can have written them. A cache folder inside a project is not
-used either: projects are untrusted. The user's home does not count as one, even if it is a
+It is used only if no other user can write to it. A cache folder inside a project is not used
+either: projects are untrusted. The user's home does not count as one, even if it is a
 repository of settings: who can write files there can also change what the shell runs. Any problem
-with a folder or file silently disables the cache, which only costs time.
+with a folder silently disables the cache, which only costs time.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
-MAX_CACHED: Final = 8 << 20
-"""Largest cached file, in bytes."""
-_MAX_FILES: Final = 64
-"""Number of cached files; the oldest are removed first."""
 _NAME: Final = "vibes-lsp"
 _CACHE_FOLDERS: Final = {"win32": ("LOCALAPPDATA",), "darwin": ("HOME", "Library", "Caches")}
 _DEFAULT_CACHE_FOLDER: Final = ("HOME", ".cache")
 """An environment variable and folders below its value."""
-_DIGEST_BYTES: Final = 32
 _PROJECT_MARKERS: Final = (".git", AUDIT_DIR_NAME)
 
 
-def read_cached(name: str) -> bytes | None:
-    """Return the cached data of a name; None if there is none or it was changed."""
-    folder = _folder(os.environ, sys.platform)
-    if folder is None or not _is_private(folder):
-        return None
-    try:
-        with open(folder / name, "rb", opener=_open_private) as file:  # Path.open takes no opener
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_CACHED + _DIGEST_BYTES:
-                return None
-            whole = file.read()
-    except (OSError, ValueError):
-        return None
-    data = whole[_DIGEST_BYTES:]
-    return data if hashlib.sha256(data).digest() == whole[:_DIGEST_BYTES] else None
-
-
-def write_cached(name: str, data: bytes) -> None:
-    """Cache data under a name, completely or not at all."""
-    folder = _folder(os.environ, sys.platform)
-    if folder is None or len(data) > MAX_CACHED:
-        return
-    fresh = folder / f"{name}.{secrets.token_hex(8)}"
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _is_private(folder):
-            return
-        try:
-            with open(fresh, "xb", opener=_open_private) as file:
-                file.write(hashlib.sha256(data).digest() + data)
-            fresh.replace(folder / name)
-        except OSError:
-            fresh.unlink(missing_ok=True)
-        _remove_oldest(folder, _MAX_FILES)
-    except (OSError, ValueError):
-        return
-
-
 def cache_subfolder(name: str) -> Path | None:
-    """Return a folder of the cache for files of another library; None if there can be none."""
+    """Return a folder of the cache for databases of a kind; None if there can be none."""
     base = _folder(os.environ, sys.platform)
     if base is None:
         return None
@@ -140,17 +95,3 @@ def _is_private(folder: Path) -> bool:
     if not stat.S_ISDIR(status.st_mode):
         return False
     return sys.platform == "win32" or (status.st_uid == os.geteuid() and not status.st_mode & 0o077)
-
-
-def _open_private(path: str, flags: int) -> int:
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o600)
-
-
-def _remove_oldest(folder: Path, count: int) -> None:
-    with os.scandir(folder) as found:
-        files = sorted(
-            (entry.stat(follow_symlinks=False).st_mtime_ns, entry.path) for entry in found
-        )
-    for _, path in files[:-count]:
-        with suppress(OSError):
-            os.unlink(path)  # noqa: PTH108

@@ -1,21 +1,23 @@
-"""The user's cache folder: files are complete or missing, and written by the user alone."""
+"""The user's cache folder and its databases: written by the user alone, made again if damaged."""
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import pytest
 
+from vibes_lsp.patience import TRAIL_INDEX
 from vibes_lsp.store import user_cache
-from vibes_lsp.store.user_cache import (
-    database_name,
-    read_cached,
-    write_cached,
-)
+from vibes_lsp.store.cache_database import CacheDatabase
+from vibes_lsp.store.user_cache import cache_subfolder, database_name
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="POSIX has owners and modes")
+DATABASE: Final = CacheDatabase("kind", "kind-1", ("CREATE TABLE kept (value)",), TRAIL_INDEX)
+SUBJECT: Final = Path("subject")
 
 
 @pytest.fixture
@@ -24,52 +26,72 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "cache/vibes-lsp"
 
 
-def test_cached_data_is_returned(folder: Path) -> None:
-    assert read_cached("a") is None
-    write_cached("a", b"one")
-    write_cached("b", b"")
-    write_cached("a", b"two")
-    assert (read_cached("a"), read_cached("b"), read_cached("c")) == (b"two", b"", None)
-    assert sorted(file.name for file in folder.iterdir()) == ["a", "b"]
+def kept(subject: Path = SUBJECT) -> list[object] | None:
+    """Return the values in the database about a subject; None if there can be none."""
+    database = DATABASE.open_shared(subject)
+    if database is None:
+        return None
+    with closing(database):
+        return [value for (value,) in database.execute("SELECT value FROM kept")]
+
+
+def keep(value: str, subject: Path = SUBJECT) -> None:
+    database = DATABASE.open_shared(subject)
+    assert database is not None
+    with closing(database):
+        database.execute("INSERT INTO kept VALUES (?)", (value,))
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.db"))
+
+
+def test_what_is_kept_is_returned(folder: Path) -> None:
+    assert kept() == []
+    keep("one")
+    keep("two")
+    keep("other", Path("other"))
+    assert (kept(), kept(Path("other"))) == (["one", "two"], ["other"])
+    assert len(files(folder)) == 2
 
 
 @POSIX
 def test_other_users_cannot_read_or_write_it(folder: Path) -> None:
-    write_cached("a", b"one")
-    assert (folder.stat().st_mode & 0o777, (folder / "a").stat().st_mode & 0o777) == (0o700, 0o600)
+    keep("one")
+    assert [each.stat().st_mode & 0o777 for each in (folder, folder / "kind")] == [0o700, 0o700]
 
 
-@pytest.mark.parametrize(
-    "damage",
-    [lambda data: data[:-1], lambda data: data + b"x", lambda data: b"x" + data[1:], lambda _: b""],
-)
-def test_changed_data_is_not_returned(folder: Path, damage: object) -> None:
-    write_cached("a", b"one")
-    assert callable(damage)
-    (folder / "a").write_bytes(damage((folder / "a").read_bytes()))
-    assert read_cached("a") is None
-    write_cached("a", b"two")
-    assert read_cached("a") == b"two"
+@pytest.mark.parametrize("damage", [b"", b"no database" * 99], ids=["empty", "another file"])
+def test_a_damaged_database_is_made_again(folder: Path, damage: bytes) -> None:
+    keep("one")
+    path = DATABASE.path(SUBJECT)
+    assert path is not None
+    path.write_bytes(damage)
+    assert kept() == []
+    keep("two")
+    assert kept() == ["two"]
+    assert len(files(folder)) == 1
 
 
 @POSIX
-def test_a_folder_that_others_may_write_to_is_not_used(folder: Path) -> None:
-    write_cached("a", b"one")
-    folder.chmod(0o770)
-    assert read_cached("a") is None
-    write_cached("a", b"two")
-    folder.chmod(0o700)
-    assert read_cached("a") == b"one"
+@pytest.mark.parametrize("place", ["", "kind"], ids=["the cache", "the kind"])
+def test_a_folder_that_others_may_write_to_is_not_used(folder: Path, place: str) -> None:
+    keep("one")
+    (folder / place).chmod(0o770)
+    assert kept() is None
+    database, lasts = DATABASE.open(SUBJECT)
+    with closing(database):
+        assert (lasts, database.execute("SELECT value FROM kept").fetchall()) == (False, [])
+    (folder / place).chmod(0o700)
+    assert kept() == ["one"]
 
 
 @POSIX
 def test_a_link_in_its_place_is_not_followed(folder: Path, tmp_path: Path) -> None:
-    write_cached("a", b"one")
-    (folder / "a").rename(tmp_path / "elsewhere")
-    (folder / "a").symlink_to(tmp_path / "elsewhere")
-    assert read_cached("a") is None
-    os.mkfifo(folder / "b")
-    assert read_cached("b") is None
+    keep("one")
+    (folder / "kind").rename(tmp_path / "elsewhere")
+    (folder / "kind").symlink_to(tmp_path / "elsewhere")
+    assert kept() is None
 
 
 @POSIX
@@ -82,24 +104,23 @@ def test_a_home_that_is_a_repository_has_a_cache(
     (tmp_path / mark).mkdir()
     account = pwd.getpwuid(os.geteuid())
     monkeypatch.setenv("HOME", str(tmp_path))
-    write_cached("a", b"one")
-    assert read_cached("a") is None, "anybody can set HOME"
+    assert kept() is None, "anybody can set HOME"
     home = pwd.struct_passwd((*account[:5], str(tmp_path), account[6]))
     monkeypatch.setattr(pwd, "getpwuid", lambda _: home)
-    write_cached("a", b"one")
-    assert read_cached("a") == b"one"
+    keep("one")
+    assert kept() == ["one"]
     (tmp_path / "cache" / mark).mkdir(parents=True)
-    assert read_cached("a") is None
+    assert kept() is None
     assert folder.exists()
 
 
 @pytest.mark.parametrize("mark", [".git", ".ai-audit"])
 def test_a_folder_in_a_project_is_not_used(folder: Path, tmp_path: Path, mark: str) -> None:
-    write_cached("a", b"planted")
+    keep("planted")
+    before = files(folder)
     (tmp_path / mark).mkdir()
-    assert read_cached("a") is None
-    write_cached("b", b"one")
-    assert [file.name for file in folder.iterdir()] == ["a"]
+    assert (kept(), cache_subfolder("another")) == (None, None)
+    assert files(folder) == before
 
 
 @pytest.mark.parametrize("place", ["", "relative", "\0"])
@@ -127,28 +148,15 @@ def test_each_system_has_its_own_folder(tmp_path: Path) -> None:
 def test_a_file_instead_of_the_folder_is_tolerated(folder: Path) -> None:
     folder.parent.mkdir()
     folder.write_text("in the way")
-    write_cached("a", b"one")
-    assert read_cached("a") is None
+    assert kept() is None
 
 
-def test_a_folder_instead_of_a_file_is_tolerated(folder: Path) -> None:
-    (folder / "a").mkdir(parents=True)
-    folder.chmod(0o700)
-    write_cached("a", b"one")
-    assert read_cached("a") is None
-    assert [file.name for file in folder.iterdir()] == ["a"]
-
-
-def test_the_cache_size_is_limited(folder: Path) -> None:
-    write_cached("large", b"x" * (user_cache.MAX_CACHED + 1))
-    assert read_cached("large") is None
-    for number in range(user_cache._MAX_FILES + 3):
-        write_cached(str(number), b"x")
-        os.utime(folder / str(number), (number, number))
-    write_cached("last", b"x")
-    assert len(list(folder.iterdir())) == user_cache._MAX_FILES
-    assert read_cached("0") is None
-    assert read_cached("last") == b"x"
+def test_a_folder_instead_of_a_database_is_tolerated(folder: Path) -> None:
+    path = DATABASE.path(SUBJECT)
+    assert path is not None
+    path.mkdir()
+    assert kept() is None
+    assert folder.is_dir()
 
 
 @POSIX
