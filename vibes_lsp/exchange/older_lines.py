@@ -1,120 +1,129 @@
-"""Find the edits of an import whose lines git had before them: history contradicts these (R14).
-
-The index would find the same as soon as they are recorded, so both ask `OlderTextSearch`.
-"""
+"""Find the edits of an import whose lines git had before them (R14): another edit wrote them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import lru_cache
 from pathlib import Path
+from typing import Final
 
-from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.location import AnchoredRange, OriginalText
+from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.exchange.import_plan import ImportedEdit, session_spans
 from vibes_lsp.history.file_versions import Version
 from vibes_lsp.history.project_history import ProjectHistory
-from vibes_lsp.index.older_text import OlderTextSearch, OlderVersions, SearchedAnnotation
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.model.timestamps import format_timestamp
-from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.lineage_commits import edit_begin
-from vibes_lsp.trail.records import LogRecord
 from vibes_lsp.trail.trail import Trail
 
+_MAX_BYTES: Final = 8 << 20
+"""Bytes of the newest versions of a file that are compared."""
+_MAX_COMPARED: Final = 16
+"""How many of those that have the lines of an edit are compared line by line."""
 
-def older_edits(trail: Trail, edits: Mapping[int, tuple[ImportedEdit, Anchors]]) -> frozenset[int]:
-    """Return the numbers of the edits that git's history contradicts if the others are recorded.
+
+def older_edits(trail: Trail, edits: Mapping[int, ImportedEdit]) -> frozenset[int]:
+    """Return the numbers of the edits whose lines git had before them, if the others are recorded.
 
     A session begins with the first edit of it that is recorded, so refusing that one may make
     another older than its session.
 
     Args:
         trail: The trail, refreshed.
-        edits: The edits that are new, with the anchors of their lines.
+        edits: The edits that are new.
     """
     if not edits:
         return frozenset()
     older: set[int] = set()
     starts: dict[str, datetime] = {}
-    caches: dict[str, OlderVersions] = defaultdict(dict)
     with ProjectHistory(trail.directory.project) as history:
-        history.prefetch({edit.path for edit, _ in edits.values()})
+        history.prefetch({edit.path for edit in edits.values()})
         while True:
-            left = {number: each for number, each in edits.items() if number not in older}
-            begun = _session_starts(trail, left)
-            by_path: dict[str, list[int]] = defaultdict(list)
-            for number, (edit, _) in left.items():
+            left = {number: edit for number, edit in edits.items() if number not in older}
+            begun = _session_starts(trail, left.values())
+            by_path: dict[str, dict[int, ImportedEdit]] = defaultdict(dict)
+            for number, edit in left.items():
                 session = None if edit.session is None else edit.session.id
                 if not older or (session and starts.get(session) != begun.get(session)):
-                    by_path[edit.path].append(number)
+                    by_path[edit.path][number] = edit
             starts = begun
             found: set[int] = set()
-            for path, numbers in by_path.items():
-                searched = [_searched(number, *left[number], starts) for number in numbers]
-                found |= _older_in(history, trail.directory.project, searched, caches[path])
+            for path, some in by_path.items():
+                file = _FileVersions(history, trail.directory.project, path)
+                found |= {number for number, edit in some.items() if file.had(edit, starts)}
             if not found:
                 return frozenset(older)
             older |= found
 
 
-def _session_starts(
-    trail: Trail, edits: Mapping[int, tuple[ImportedEdit, Anchors]]
-) -> dict[str, datetime]:
+def _session_starts(trail: Trail, edits: Iterable[ImportedEdit]) -> dict[str, datetime]:
     """Return when each session began: as the trail has it, else with its first edit."""
     starts: dict[str, datetime] = {}
-    for identifier, (first, _) in session_spans(edit for edit, _ in edits.values()).items():
+    for identifier, (first, _) in session_spans(edits).items():
         known = trail.log.session(identifier)
         start = known.start if known is not None else None
         starts[identifier] = first if start is None else start.moment
     return starts
 
 
-def _older_in(
-    history: ProjectHistory,
-    project: Path,
-    annotations: Sequence[SearchedAnnotation],
-    cache: OlderVersions,
-) -> set[int]:
-    """Return the edits of a file whose text an older version has at their place."""
-    texts: dict[str, Text | None] = {}
+class _FileVersions:
+    """The versions of a file that git has, newest first, up to a limit of their bytes.
 
-    def read(version: Version) -> Text | None:
-        if version.blob not in texts:
-            data = history.contents(version)
-            texts[version.blob] = None if data is None else Text.from_bytes(data)
-        return texts[version.blob]
+    Args:
+        history: The project's git history.
+        project: The project's folder.
+        path: The file, relative to it.
+    """
 
-    originals: dict[str, OriginalText] = {}
-    for each in annotations:
-        version = None if each.commit is None else history.version_at(each.path, each.commit)
-        text = None if version is None else read(version)
-        if text is not None:
-            place = each.recorded_range
-            originals[each.id] = OriginalText(text, place.start, place.end)
-    search = OlderTextSearch(history, lambda name: history.versions(name).versions, read, cache)
-    try:
-        now = read_source(project, annotations[0].path)
-    except UnreadableFile:
-        now = None
-    return {int(identifier) for identifier in search.run(annotations, originals, now)}
+    def __init__(self, history: ProjectHistory, project: Path, path: str) -> None:
+        self._history, self._project, self._path = history, project, path
+        self._versions = history.versions(path).versions
+        self._texts: dict[str, Text] = {}
+        left = _MAX_BYTES
+        for version in self._versions:
+            data = None if version.blob in self._texts else history.contents(version)
+            left -= len(data or b"")
+            if left < 0:
+                break
+            if data is not None:
+                self._texts[version.blob] = Text.from_bytes(data)
+        self._lines = {blob: frozenset(text.lines) for blob, text in self._texts.items()}
+        self._text_of = lru_cache(maxsize=4)(self._read_text)
+        self._came_from = lru_cache(maxsize=_MAX_COMPARED)(
+            lambda blob, commit: came_from(self._texts[blob].lines, self._text_of(commit).lines)
+        )
 
+    def had(self, edit: ImportedEdit, starts: Mapping[str, datetime]) -> bool:
+        """Whether a version from before an edit has all its lines where the edit has them."""
+        begin = edit_begin(edit.moment, starts.get(edit.session.id) if edit.session else None)
+        numbers = range(edit.start - 1, edit.end)
+        text = self._text_of(edit.commit)
+        lines = frozenset(text.lines[edit.start - 1 : edit.end])
+        candidates = dict.fromkeys(
+            version.blob
+            for version in self._before(edit.commit)
+            if version.moment < begin and lines <= self._lines.get(version.blob, frozenset())
+        )
+        return len(text.lines) >= edit.end and any(
+            all(self._came_from(blob, edit.commit)[number] >= 0 for number in numbers)
+            for blob in list(candidates)[:_MAX_COMPARED]
+        )
 
-def _searched(
-    number: int, edit: ImportedEdit, anchors: Anchors, starts: Mapping[str, datetime]
-) -> SearchedAnnotation:
-    record = LogRecord(
-        0, str(number), {"action": edit.action.value, "timestamp": format_timestamp(edit.moment)}
-    )
-    start = None if edit.session is None else starts.get(edit.session.id)
-    return SearchedAnnotation(
-        Lineage((record,), record),
-        edit.path,
-        AnchoredRange(edit.start, edit.end, anchors),
-        edit.commit,
-        edit_begin(edit.moment, start),
-        () if edit.commit is None else (edit.commit,),
-    )
+    def _before(self, commit: str | None) -> Sequence[Version]:
+        """Return the versions before a commit, by order and not by clock; all if it made none."""
+        made = [number for number, each in enumerate(self._versions) if each.commit == commit]
+        return self._versions[made[0] + 1 :] if made else self._versions
+
+    def _read_text(self, commit: str | None) -> Text:
+        """Return the file at a commit, or as it is saved; an empty one if it cannot be read."""
+        if commit is None:
+            try:
+                return read_source(self._project, self._path)
+            except UnreadableFile:
+                return Text("")
+        version = self._history.version_at(self._path, commit)
+        data = None if version is None else self._history.contents(version)
+        return Text.from_bytes(data or b"")

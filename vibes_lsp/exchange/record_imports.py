@@ -151,7 +151,7 @@ def _without_older(trail: Trail, plan: Sequence[_Planned]) -> list[_Planned]:
     older = older_edits(
         trail,
         {
-            number: (each.new.edit, each.new.anchors)
+            number: each.new.edit
             for number, each in enumerate(plan)
             if each.new is not None and each.new.anchors.hash is not None
         },
