@@ -182,9 +182,10 @@ class _Screen:
                 self.owners[number] = self._head.owners[places[number]]
 
     def claim(self, claims: Sequence[RecordClaim]) -> None:
-        """Give lines without owner to annotations without hashes, where git does not contradict.
+        """Give lines to annotations without hashes, where git does not contradict.
 
-        Sure only where their anchors fit, once, and no later commit brought the lines.
+        Sure only where their anchors fit, once, and no later commit brought the lines; then an
+        owner that is not sure gives way.
         """
         known = {owner.record for owner in self.owners if owner is not None}
         others = [
@@ -198,12 +199,12 @@ class _Screen:
         for claim, place in zip(others, located, strict=True):
             self.claims[claim.record], kinds = self._judge(claim, place)
             ranked.append((claim, kinds))
-        for is_sure in (True, False):  # evidence comes before rank (R7)
-            for claim, kinds in reversed(ranked):
-                for number, kind in kinds.items():
-                    if self.owners[number] is None and (kind != LineKind.CLAIMED) is is_sure:
-                        known_hash = self._hashed.hashes[number] if kind == LineKind.AI else ""
-                        self.owners[number] = claim.owner(known_hash, is_sure=is_sure)
+        for claim, kinds in reversed(ranked):
+            for number, kind in kinds.items():
+                owner, is_sure = self.owners[number], kind != LineKind.CLAIMED
+                if owner is None or (is_sure and not owner.is_sure):  # evidence before rank (R7)
+                    known_hash = self._hashed.hashes[number] if kind == LineKind.AI else ""
+                    self.owners[number] = claim.owner(known_hash, is_sure=is_sure)
 
     def _judge(
         self, claim: RecordClaim, place: LocatedRange
