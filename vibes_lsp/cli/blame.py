@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -49,7 +48,8 @@ from vibes_lsp.reports.blame import Blame, blame_file, line_kind, line_owners
 from vibes_lsp.reports.placements import describe_location, is_reviewed, model_name
 
 if TYPE_CHECKING:
-    from vibes_lsp.exchange.note_overlay import NotedLines
+    from vibes_lsp.exchange.note_overlay import LineNote
+    from vibes_lsp.history.agent_trailers import AgentTrailer
 
 _LINE_NAMES: Final = ("line", "kind", "code", *PLACEMENT_NAMES)
 _MAX_MODEL: Final = 24
@@ -113,12 +113,10 @@ def command(  # noqa: PLR0917
     )
     with project.locator(use_git=git, use_cache=True) as locator:
         blame = blame_file(locator, path, text, project.scorer)
-        noted = _noted(locator, blame) if notes else ()
+        noted = _noted(locator, blame) if notes else []
         trailers = _trailers(locator, blame, noted) if notes else []
     if as_json:
-        also: Members = {"notes": [each.as_json() for each in noted]} if notes else {}
-        if notes:
-            also["trailers"] = list(trailers)
+        also = {"notes": _as_json(noted), "trailers": _as_json(trailers)} if notes else {}
         print_json({**blame.as_json(), **also})
     elif line_format is not None:
         _print_formatted(blame, line_format)
@@ -126,17 +124,10 @@ def command(  # noqa: PLR0917
         with paged():
             _print_lines(blame)
             _print_other_placements(blame)
-            for each in noted:
-                place = str(each.start) if each.start == each.end else f"{each.start}-{each.end}"
-                source = f"note of {escape(each.commit)[:8]}, not recorded here"
-                print_styled(
-                    [
-                        (f"git-ai: {escape(each.tool, 40)} · {escape(each.model, 60)}: ", "bold"),
-                        (f"lines {place}; {source}", ""),
-                    ]
-                )
-            for trailer in trailers:
-                _print_trailer(trailer)
+            for start, end, note in noted:
+                _print_note(start, end, note)
+            for start, end, trailer in trailers:
+                _print_trailer(start, end, trailer)
 
 
 def _read_input() -> bytes:
@@ -147,35 +138,43 @@ def _read_input() -> bytes:
     return kept["input"]
 
 
-def _noted(locator: ProjectLocator, blame: Blame) -> tuple[NotedLines, ...]:
+def _noted(locator: ProjectLocator, blame: Blame) -> list[tuple[int, int, LineNote]]:
     """Return what git-ai's notes say about lines that no annotation owns."""
     # Imported late, as below: only where git is asked.
     from vibes_lsp.exchange.note_overlay import NoteOverlay  # noqa: PLC0415
 
-    with closing(NoteOverlay(locator)) as overlay:
-        found = overlay.of({blame.path: blame.text}).get(blame.path)
-    owned = frozenset(line_owners(blame.placements))
-    return () if found is None else found.without(owned)
+    found = NoteOverlay(locator).of(blame.path)
+    return [] if found is None else found.runs(blame.text, line_owners(blame.placements))
 
 
-def _trailers(locator: ProjectLocator, blame: Blame, noted: Sequence[NotedLines]) -> list[Members]:
+def _trailers(
+    locator: ProjectLocator, blame: Blame, noted: Sequence[tuple[int, int, LineNote]]
+) -> list[tuple[int, int, AgentTrailer]]:
     """Return the agents in the trailers of commits, for lines that nothing better is known of."""
     from vibes_lsp.exchange.trailer_overlay import TrailerOverlay  # noqa: PLC0415
 
-    found = TrailerOverlay(locator).of([blame.path]).get(blame.path)
+    found = TrailerOverlay(locator).of(blame.path)
     known = set(line_owners(blame.placements))
-    known |= {line for each in noted for line in range(each.start, each.end + 1)}
-    return [] if found is None else found.ranges(blame.text, known)
+    known |= {line for start, end, _ in noted for line in range(start, end + 1)}
+    return [] if found is None else found.runs(blame.text, known)
 
 
-def _print_trailer(trailer: Members) -> None:
-    start, end = trailer["lineStart"], trailer["lineEnd"]
+def _as_json(runs: Iterable[tuple[int, int, LineNote | AgentTrailer]]) -> list[Members]:
+    return [{"lineStart": start, "lineEnd": end, **said.as_json()} for start, end, said in runs]
+
+
+def _print_note(start: int, end: int, note: LineNote) -> None:
+    place = str(start) if start == end else f"{start}-{end}"
+    author = f"{escape(note.tool, 40)} · {escape(note.model, 60)}"
+    source = f"note of {escape(note.commit)[:8]}, not recorded here"
+    print_styled([(f"git-ai: {author}: ", "bold"), (f"lines {place}; {source}", "")])
+
+
+def _print_trailer(start: int, end: int, trailer: AgentTrailer) -> None:
     place = f"line {start}" if start == end else f"lines {start}-{end}"
-    source = f"of a commit with trailer {escape(str(trailer['trailer']), 80)}"
-    commit = escape(str(trailer["commit"]))[:8]
-    print_styled(
-        [(f"{commit} {escape(str(trailer['agent']))}: ", "bold"), (f"{place} {source}", "")]
-    )
+    source = f"of a commit with trailer {escape(trailer.text, 80)}"
+    author = f"{escape(trailer.commit)[:8]} {escape(trailer.agent)}"
+    print_styled([(f"{author}: ", "bold"), (f"{place} {source}", "")])
 
 
 def _print_formatted(blame: Blame, line_format: LineFormat) -> None:

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Final
 
 from vibes_lsp.errors import BrokenBlob
-from vibes_lsp.exchange.note_overlay import NotedLines
+from vibes_lsp.exchange.note_overlay import LineNote
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
@@ -75,7 +75,7 @@ class Description:
         """Return everything about an annotation; below `mention` and the prompt, only the rest."""
         return self.markup.line_end.join(self._details(placement, is_rest=is_below_mention))
 
-    def describe_note(self, note: NotedLines) -> str:
+    def describe_note(self, note: LineNote) -> str:
         """Return what a note of git-ai says, which is never verified."""
         name = self.markup.name
         head = f"git-ai: {name(note.tool, _NAME)}{SEPARATOR}{name(note.model, _NAME)}"

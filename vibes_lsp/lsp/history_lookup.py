@@ -12,8 +12,10 @@ from typing import Final, TypeVar
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.exchange.note_overlay import FileNotes, NoteOverlay
-from vibes_lsp.exchange.trailer_overlay import FileTrailers, TrailerOverlay
+from vibes_lsp.exchange.brought_lines import BroughtLines
+from vibes_lsp.exchange.note_overlay import LineNote, NoteOverlay
+from vibes_lsp.exchange.trailer_overlay import TrailerOverlay
+from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.lsp.documents import Document
@@ -202,8 +204,8 @@ class LookedUpFile:
     known: KnownFile
     former_names: tuple[str, ...]
     resolved_commits: Mapping[str, ResolvedCommit]
-    notes: FileNotes | None
-    trailers: FileTrailers | None
+    notes: BroughtLines[LineNote] | None
+    trailers: BroughtLines[AgentTrailer] | None
     subjects: Mapping[str, str]
 
 
@@ -293,8 +295,8 @@ class HistoryLookup:
             known,
             former,
             resolved,
-            self._look_up_notes(locator, path, text) if request.use_notes else None,
-            self._look_up_trailers(locator, path) if request.use_notes else None,
+            self._notes_of(locator).of(path) if request.use_notes else None,
+            self._trailers_of(locator).of(path) if request.use_notes else None,
             self._look_up_subjects(locator, (path, *former), resolved),
         )
 
@@ -317,13 +319,13 @@ class HistoryLookup:
             self._subjects[name] = locator.subject(name)
         return {name: subject for name in commits if (subject := self._subjects[name]) is not None}
 
-    def _look_up_notes(self, locator: ProjectLocator, path: str, text: Text) -> FileNotes | None:
-        notes = self._notes = self._notes or NoteOverlay(locator)
-        return notes.of({path: text}).get(path)
+    def _notes_of(self, locator: ProjectLocator) -> NoteOverlay:
+        self._notes = self._notes or NoteOverlay(locator)
+        return self._notes
 
-    def _look_up_trailers(self, locator: ProjectLocator, path: str) -> FileTrailers | None:
-        trailers = self._trailers = self._trailers or TrailerOverlay(locator)
-        return trailers.of([path]).get(path)
+    def _trailers_of(self, locator: ProjectLocator) -> TrailerOverlay:
+        self._trailers = self._trailers or TrailerOverlay(locator)
+        return self._trailers
 
     def look_up_closed_files(self) -> ClosedFiles:
         """Return the commits of existing files' annotations, and the names of renamed files.
@@ -370,10 +372,7 @@ class HistoryLookup:
         """End git's processes."""
         self._files = {}
         self._request = LookupRequest(use_git=False)
-        if self._notes is not None:
-            self._notes.close()
-            self._notes = None
-        self._trailers = None
+        self._notes = self._trailers = None
         if self._locator is not None:
             self._locator.close()
             self._locator = None

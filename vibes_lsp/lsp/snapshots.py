@@ -10,8 +10,8 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.exchange.note_overlay import FileNotes, NotedLines
-from vibes_lsp.exchange.trailer_overlay import FileTrailers
+from vibes_lsp.exchange.brought_lines import BroughtLines
+from vibes_lsp.exchange.note_overlay import LineNote
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.live_risk import Scorer
@@ -50,8 +50,8 @@ class HistorySnapshot:
     files: Mapping[str, KnownFile] = field(default_factory=dict)
     former_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
     nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
-    notes: Mapping[str, FileNotes] = field(default_factory=dict)
-    trailers: Mapping[str, FileTrailers] = field(default_factory=dict)
+    notes: Mapping[str, BroughtLines[LineNote]] = field(default_factory=dict)
+    trailers: Mapping[str, BroughtLines[AgentTrailer]] = field(default_factory=dict)
     subjects: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -203,7 +203,7 @@ class DocumentSnapshot:
 
         return count_ai_lines(self.placements, first, last, is_reviewed)
 
-    def note_at(self, line: int) -> NotedLines | None:
+    def note_at(self, line: int) -> LineNote | None:
         """Return what git-ai's notes say about a line, 1-based; None where they say nothing."""
         notes = self.trail.history.notes.get(self.path) if self.version is not None else None
         return None if notes is None else notes.at(self.text, line)

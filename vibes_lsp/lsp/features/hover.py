@@ -11,7 +11,7 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.exchange.note_overlay import NotedLines
+from vibes_lsp.exchange.note_overlay import LineNote
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.lsp.attestation_file import hover_in_attestation
 from vibes_lsp.lsp.attestations import AttestationState
@@ -64,7 +64,7 @@ def _hover_at(
     note = None if owners or not shows_notes else snapshot.note_at(line)
     if not placements:
         if note is not None:
-            return _note_hover(description, note)
+            return _note_hover(description, note, line)
         trailer = snapshot.trailer_at(line) if shows_notes else None
         return None if trailer is None else _trailer_hover(description, trailer, line)
     others = [placement for placement in placements if placement not in owners]
@@ -154,11 +154,11 @@ def _markup_kind(ls: Server) -> types.MarkupKind:
     return types.MarkupKind.Markdown if is_markdown else types.MarkupKind.PlainText
 
 
-def _note_hover(description: Description, note: NotedLines) -> types.Hover:
+def _note_hover(description: Description, note: LineNote, line: int) -> types.Hover:
     content = types.MarkupContent(description.markup.kind, description.describe_note(note))
-    return types.Hover(content, range_of_lines(note.start, note.end))
+    return types.Hover(content, range_of_lines(line, line))
 
 
 def _trailer_hover(description: Description, trailer: AgentTrailer, line: int) -> types.Hover:
     content = types.MarkupContent(description.markup.kind, description.describe_trailer(trailer))
-    return types.Hover(content, types.Range(types.Position(line - 1, 0), types.Position(line, 0)))
+    return types.Hover(content, range_of_lines(line, line))
