@@ -79,13 +79,6 @@ class LineMap:
         place = self._to[line - 1]
         return place + 1 if place >= 0 else None
 
-    def old_line(self, place: int) -> int | None:
-        """Return the unmoved old line that is at a new one; None if there is none."""
-        try:
-            return self._to.index(place - 1) + 1
-        except ValueError:
-            return None
-
     def moved(self, line: int) -> int | None:
         """Return where a line is that moved elsewhere with its block; None for others."""
         place = self._moved.get(line - 1)

@@ -59,10 +59,6 @@ class LogContents:
             for edit, records in self.hunks.items()
         }
 
-    def with_records(self, new: Iterable[Members]) -> frozenset[str]:
-        """Return the ids that the log has with more records."""
-        return self.ids | {text(record, "annotation_id") or "" for record in new}
-
 
 @dataclass(frozen=True, slots=True)
 class DueRecords:

@@ -133,16 +133,6 @@ class LogIndex:
         """The last line, of the records that wait if there are any."""
         return self.index.number("SELECT max(row) FROM record")
 
-    @property
-    def has_waiting(self) -> bool:
-        """Whether records wait that the log does not have."""
-        return bool(
-            self.index.number(
-                "SELECT EXISTS (SELECT 1 FROM record WHERE row >= ? AND key NOTNULL)",
-                1 << SOURCE_BITS,
-            )
-        )
-
     @staticmethod
     def is_waiting(line: int) -> bool:
         """Whether a line is of the records that wait for a commit, not of the log."""

@@ -22,7 +22,7 @@ from vibes_lsp.trail.lineage import Lineage, NearestCommit, build_lineages
 from vibes_lsp.trail.lineage_groups import REPEATED
 from vibes_lsp.trail.lineage_reader import LineageReader
 from vibes_lsp.trail.log_index import LogIndex
-from vibes_lsp.trail.records import Edge, LogRecord, is_supersedes, read_edge
+from vibes_lsp.trail.records import Edge, LogRecord, read_edge
 from vibes_lsp.trail.reviews import Review, read_reviews
 from vibes_lsp.trail.rows import EDGE_TYPES, BrokenLine, LogLineKind
 
@@ -256,30 +256,6 @@ class Trail:
     def is_independent_of_head(self, path: str) -> bool:
         """Whether the last `lineages_in` of a file depended on the log only, not on git's HEAD."""
         return self._lineage_reader.is_independent_of_head(path)
-
-    def files_changed_since(self, line: int) -> frozenset[str]:
-        """Return the files whose lineages the records after a line of the log may have changed."""
-        new = self._index.numbers(
-            "SELECT row FROM record WHERE row > ? AND kind IN (1, 2, 4) ORDER BY row", line
-        )
-        records: list[LogRecord] = []
-        for record in self.log.records(new):
-            if record.is_annotation:
-                records.append(record)
-            elif is_supersedes(edge := read_edge(record)):
-                records += (
-                    each
-                    for end in (edge.source, edge.target)
-                    for each in self.log.with_id(end)
-                    if each.is_annotation
-                )
-        joined = (
-            each
-            for lineage in self._lineage_reader.lineages_of(records)
-            for one in lineage.ids
-            for each in self.log.with_id(one)
-        )
-        return frozenset(normal_path(each.text("file_path") or "") for each in (*records, *joined))
 
     def lineages_of(self, records: Iterable[LogRecord]) -> list[Lineage]:
         """Return the lineages of annotations and of all that edges connect with them."""
