@@ -38,19 +38,6 @@ def map_range(original: OriginalText, line_map: LineMap, recorded: int) -> Locat
     kinds = place.kinds(line_map)
     intact = kinds.count(LineKind.AI)
     whole = intact == len(kinds) == original.end - original.start + 1
-    if original.before_edit:
-        return LocatedRange(
-            place.first,
-            place.last,
-            State.UNVERIFIED,
-            Method.ANCHOR_BEFORE_EDIT,
-            0.5,
-            older_commit=original.older_commit,
-        )
-    if original.inferred:
-        return LocatedRange(
-            place.first, place.last, State.UNVERIFIED, Method.HISTORY, 0.6, not whole, None, kinds
-        )
     if not whole:
         return LocatedRange(
             place.first, place.last, State.EDITED, Method.HISTORY, 0.9, intact=intact, kinds=kinds

@@ -30,9 +30,7 @@ def locate(
             history.
     """
     unchanged = in_unchanged_file(ranges, text)
-    if None not in unchanged and not any(
-        original.before_edit for original in originals if original is not None
-    ):
+    if None not in unchanged:
         return [each for each in unchanged if each is not None]
     exact, numbers = _match_others(ranges, unchanged, text)
     approximate = ApproximateMatches(exact)
@@ -97,7 +95,7 @@ def in_unchanged_file(ranges: Sequence[AnchoredRange], text: Text) -> list[Locat
 
 def _is_settled(located: LocatedRange | None, original: OriginalText) -> bool:
     """Whether the original text adds nothing: the match is sure, and the range had no copy."""
-    if located is None or not located.sure or original.before_edit:
+    if located is None or not located.sure:
         return False
     if located.method == Method.FILE_HASH:
         return True

@@ -99,20 +99,12 @@ class OriginalText:
         start: First line of the range in it, 1-based.
         end: Last line, inclusive.
         later: Later versions of the file, oldest first; not necessarily all.
-        inferred: Whether the record does not prove that it is this text; nothing located by it
-            is sure (R17).
-        before_edit: Whether the anchors are of the text before the AI's edit; they prove nothing
-            (R14).
-        older_commit: The commit with this text, if `before_edit`.
     """
 
     text: Text
     start: int
     end: int
     later: tuple[Text, ...] = ()
-    inferred: bool = False
-    before_edit: bool = False
-    older_commit: DatedCommit | None = None
 
 
 class LineKind(StrEnum):

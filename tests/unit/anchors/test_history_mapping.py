@@ -152,48 +152,6 @@ def test_surroundings_locate_lines_without_distinctive_text(now: str, sure: bool
     )
 
 
-@pytest.mark.parametrize(
-    ("each", "origin", "method"),
-    [
-        (
-            AnchoredRange(4, 8, Anchors()),
-            OriginalText(Text(FILE), 4, 8, inferred=True),
-            Method.HISTORY,
-        ),
-        (
-            AnchoredRange(4, 8, Anchors(hash=anchors(FILE, 4, 8).anchor_hash)),
-            OriginalText(Text(FILE), 4, 8, before_edit=True),
-            Method.ANCHOR_BEFORE_EDIT,
-        ),
-    ],
-    ids=["inferred", "before-edit"],
-)
-def test_an_inferred_original_text_makes_nothing_sure(
-    each: AnchoredRange, origin: OriginalText, method: Method
-) -> None:
-    (located,) = locate([each], Text("# new\n" + FILE), [origin])
-    assert (located.state, located.method, located.start, located.end, located.sure) == (
-        State.UNVERIFIED,
-        method,
-        5,
-        9,
-        False,
-    )
-
-
-def test_anchors_of_the_text_before_the_edit_prove_nothing() -> None:
-    made = anchors(FILE, 4, 8)
-    each = AnchoredRange(
-        4, 8, Anchors(made.anchor_context, made.anchor_hash, made.file_content_hash)
-    )
-    (located,) = locate([each], Text(FILE), [OriginalText(Text(FILE), 4, 8, before_edit=True)])
-    assert (located.state, located.method, located.sure) == (
-        State.UNVERIFIED,
-        Method.ANCHOR_BEFORE_EDIT,
-        False,
-    )
-
-
 def test_versions_in_between_improve_the_map() -> None:
     """A function was deleted and its copy took its place; both ends do not show it."""
     then = AREA + "\n" + VOLUME
