@@ -15,17 +15,21 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from tests.trails import Repository, TrailWriter
+from tests.server.project import Project, let_records_wait
+from tests.trails import Repository, file_hash
 from tests.unit.lsp.test_memory import drained, started, tell
 from tests.waiting import TIMEOUT
 from vibes_lsp.lsp import background, text_sync
 from vibes_lsp.lsp.extensions import ProvenanceParams
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.kept_texts import keep_text
 
 FUNCTIONS: Final = "".join(
     f"def function_{n}(value: int) -> int:\n    step_{n} = value + {n}\n    other_{n} = step_{n} * {n + 2}\n    return other_{n} - {n}\n\n\n"
     for n in range(5)
 )
-KINDS: Final = ("anchored", "anchored", "unanchored", "function", "delete", "review")
+KINDS: Final = ("anchored", "hashed", "waiting", "unanchored", "function", "delete", "review")
+"""What is recorded; `waiting` has line hashes too, but no commit has it."""
 Step: TypeAlias = tuple[str, int, int]
 
 
@@ -109,10 +113,12 @@ class Work:
         self.text = FUNCTIONS
         self._file = root / "a.py"
         self._file.write_text(self.text)
-        self._repository, self._writer = Repository(root), TrailWriter(root)
+        self._directory = AuditDir(root / ".ai-audit")
+        self._repository, self._writer = Repository(root), Project(root)
+        self._waiting = let_records_wait(self._repository)
         self._writer.config()
         self._writer.environment()
-        self._writer.line("a.py", 1, 4, text=self.text)
+        self._writer.hashed("a.py", 1, 4, text=self.text)
         self.client = self.opened()
 
     def opened(self) -> Client:
@@ -153,7 +159,11 @@ class Work:
         end = min(start + length, len(self.text.splitlines()))
         if end < start:
             return
-        if kind == "function":
+        self._writer.files.waiting = self._waiting if kind == "waiting" else None
+        if kind in {"hashed", "waiting"}:
+            keep_text(self._directory, file_hash(self.text), self.text.encode())
+            self._writer.hashed("a.py", start, end, text=self.text)
+        elif kind == "function":
             self._writer.function(
                 "a.py", f"function_{start % 5}", text=self.text, lines=(start, end)
             )
@@ -200,6 +210,8 @@ def short_pauses() -> Any:
 @example([[("ask", 0, 1), ("change", 2, 1), ("cut", 0, 2)], [("insert", 0, 3)]])
 @example([[], [("commit", 0, 1)]])
 @example([[("commit", 0, 1)], [("record", 0, 3), ("insert", 0, 2)], [("record", 0, 2)]])
+@example([[("record", 0, 1)], [("insert", 0, 2), ("cut", 4, 1), ("commit", 0, 1)]])
+@example([[("record", 0, 2)], [("insert", 1, 2), ("ask", 0, 1), ("commit", 0, 1)]])
 @given(st.lists(steps, min_size=1, max_size=4))
 def test_after_every_save_a_server_that_ran_says_what_a_fresh_one_says(
     rounds: Sequence[Sequence[Step]],

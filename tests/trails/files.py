@@ -53,11 +53,13 @@ class AuditFiles:
         self.log: Final = self.audit / "annotations.jsonl"
         self.manifest: Final = self.audit / "manifest.json"
         self.config: Final = self.audit / "config.json"
+        self.waiting: Path | None = None
+        """Where records are appended instead, until a commit has their lines; None for the log."""
         self.audit.mkdir(parents=True, exist_ok=True)
 
     def append_log(self, content: bytes) -> None:
-        """Append bytes to the log unchanged."""
-        with self.log.open("ab") as stream:
+        """Append bytes to the log unchanged, or to the records that wait."""
+        with (self.waiting or self.log).open("ab") as stream:
             stream.write(content)
 
     def records(self) -> Iterator[dict[str, object]]:
