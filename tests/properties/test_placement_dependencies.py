@@ -13,7 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.trails import TrailWriter
+from tests.server.project import Project, let_records_wait
+from tests.trails import Repository, TrailWriter
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.placement_dependencies import PlacementDependencies
@@ -32,7 +33,9 @@ Step = tuple[str, object]
 numbers, keys = st.integers(0, len(IDS) - 1), st.integers(0, len(KEYS) - 1)
 
 
-def annotation(number: int, path: str, session: str, key: int) -> dict[str, object]:
+def annotation(
+    number: int, path: str, session: str, key: int, *, is_hashed: bool = False
+) -> dict[str, object]:
     return {
         "type": "line",
         "annotation_id": IDS[number],
@@ -43,7 +46,13 @@ def annotation(number: int, path: str, session: str, key: int) -> dict[str, obje
         "session_id": session,
         "prompt_hash": KEYS[key],
         "timestamp": f"2026-02-03T10:00:0{number}.000Z",
+        **({"line_hashes": hashes(1 + number, 3 + number)} if is_hashed else {}),
     }
+
+
+def hashes(start: int, end: int) -> str:
+    lines = TEXT.lines[start - 1 : end]
+    return "".join(sha256(line.encode()).hexdigest()[:8] for line in lines)
 
 
 def edge(kind: str, source: int, target: int) -> dict[str, object]:
@@ -65,6 +74,7 @@ records = st.builds(
     st.sampled_from(("a.py", "./a.py", "b.py", "c.py")),
     st.sampled_from("st"),
     keys,
+    is_hashed=st.booleans(),
 ) | st.builds(edge, st.sampled_from(("supersedes", "reviewed_by", "depends_on")), numbers, numbers)
 steps = st.lists(
     st.one_of(
@@ -209,6 +219,37 @@ class TestWhatTheyStandOn:
     ) -> None:
         dependencies = PlacementDependencies(trail, ("a.py",), ())
         writer.line(path, 5, 6, session=session)
+        trail.refresh()
+        assert not dependencies.are_unchanged()
+
+    def test_an_entry_that_arrives_later_changes_them(
+        self, tmp_path: Path, writer: TrailWriter
+    ) -> None:
+        environment = "e0" * 32
+        writer.line("a.py", 1, 3, environment=environment)
+        trail = Trail(AuditDir(tmp_path / ".ai-audit"))
+        trail.refresh()
+        dependencies = PlacementDependencies(trail, ("a.py",), ())
+        writer.prompt("Of another file.")
+        trail.refresh()
+        assert dependencies.are_unchanged()
+        writer.entry({"type": "environment", "tool_name": "Some Tool"}, key=environment)
+        trail.refresh()
+        assert not dependencies.are_unchanged()
+
+    def test_a_record_that_waits_changes_them(self, tmp_path: Path, writer: TrailWriter) -> None:
+        project = Project(tmp_path)
+        waiting = let_records_wait(Repository(tmp_path))
+        environment = writer.environment()
+        project.hashed("a.py", 4, 7, environment=environment)
+        trail = Trail(AuditDir(tmp_path / ".ai-audit"))
+        trail.refresh()
+        dependencies = PlacementDependencies(trail, ("a.py",), ())
+        project.files.waiting = waiting
+        project.hashed("b.py", 10, 13, environment=environment)
+        trail.refresh()
+        assert dependencies.are_unchanged()
+        project.hashed("a.py", 10, 13, environment=environment)
         trail.refresh()
         assert not dependencies.are_unchanged()
 

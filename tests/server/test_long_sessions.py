@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.server.project import STORY, Project
+import pytest
+
+from tests.server.project import STORY, Project, let_records_wait
 from tests.server.sessions import session
 from tests.trails import Repository
 
@@ -16,11 +18,15 @@ async def fresh(place: Path, file: Path) -> Any:
         return (await other.final(other.open(file)))["placements"]
 
 
+@pytest.mark.parametrize("kind", ["anchored", "hashed", "waiting"])
 async def test_after_every_save_and_commit_it_says_what_a_fresh_one_says(
-    project: Project, tmp_path: Path
+    project: Project, tmp_path: Path, kind: str
 ) -> None:
     repository = Repository(project.root)
-    project.line("a.py", 10, 13, text=STORY)
+    if kind == "waiting":
+        project.files.waiting = let_records_wait(repository)
+    annotate = project.line if kind == "anchored" else project.hashed
+    annotate("a.py", 10, 13, text=STORY)
     project.line("a.py", 1, 2, text=None)
     file = project.annotated()
     text = STORY
@@ -47,7 +53,7 @@ async def test_after_every_save_and_commit_it_says_what_a_fresh_one_says(
         lines = text.splitlines(keepends=True)
         text = "".join([*lines[:13], "    left = right = digest(one)\n", *lines[15:]])
         await save()
-        project.line("a.py", 13, 14, text=text, action="modify")
+        annotate("a.py", 13, 14, text=text, action="modify")
         await same()
         repository.commit("Edited again")
         await same()
