@@ -59,13 +59,15 @@ class FileInHead:
         path: The file, relative to the project.
         lines: Its lines.
         owners: What says whose each line is.
-        origins: Where each line comes from.
+        origins: Where each line comes from; None for those from before `since`.
+        since: The time before which no commit was asked; None if all were.
     """
 
     path: str
     lines: Sequence[str] = ()
     owners: Sequence[LineOwner | None] = ()
     origins: Sequence[LineOrigin | None] = ()
+    since: datetime | None = None
 
     @cached_property
     def kinds(self) -> Sequence[LineKind]:
@@ -175,14 +177,14 @@ class CommittedOwners:
         lines = self.file(commit, path).text.lines
         if not lines:
             return FileInHead(path)
-        name = self._prefix + path
+        name, since = self._prefix + path, self._since(commit)
         saved = self._saved(commit, name)
         if saved is not None and len(saved.lines) == len(lines):
-            return FileInHead(path, lines, saved.owners(), saved.origins())
+            return FileInHead(path, lines, saved.owners(), saved.origins(), since)
         owners, origins = self.owners(commit, path), self.origins(commit, path)
         if self._state is not None and (commit, name) not in self._incomplete:
             self._repository.cache.put(self._key(commit, name), pack_lines(owners, origins))
-        return FileInHead(path, lines, owners, origins)
+        return FileInHead(path, lines, owners, origins, since)
 
     def _saved(self, commit: str, name: str) -> PackedLines | None:
         """Return what was found of a file of a commit before, by the same records."""
@@ -231,7 +233,7 @@ class CommittedOwners:
             origins = line_origins(self._repository, self._prefix + file.path, commit)
         except HistoryUnavailable:
             return file
-        return replace(file, origins=origins)
+        return replace(file, origins=origins, since=None)
 
     def file(self, commit: str, path: str) -> Blob:
         """Return a file of a commit; an empty one if the commit does not have it."""

@@ -245,17 +245,19 @@ class _Screen:
         """Whether git does not say that a line is older than an edit."""
         if number in self.new:
             return True
-        origin = self.origins[number]
-        return origin is not None and (origin.moment >= claim.begin or claim.is_of(origin.commit))
+        origin, since = self.origins[number], self._head.since
+        if origin is None:  # an edit from before all that were known when git was asked
+            return since is not None and claim.begin < since
+        return origin.moment >= claim.begin or claim.is_of(origin.commit)
 
     def _is_of_edit(self, claim: RecordClaim, number: int) -> bool:
         """Whether a line was there when an edit was recorded, and not before the edit."""
         origin = self.origins[number]
-        return (
-            number in self.new
-            or origin is None
-            or claim.is_of(origin.commit)
-            or claim.begin <= origin.moment < claim.moment + _SECOND
+        return number in self.new or (
+            origin is not None
+            and (
+                claim.is_of(origin.commit) or claim.begin <= origin.moment < claim.moment + _SECOND
+            )
         )
 
 
