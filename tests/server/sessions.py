@@ -79,7 +79,8 @@ async def session(
     finally:
         server = client._server
         if server is not None and server.returncode is None:  # the test failed
-            server.terminate()
+            assert server.stdin is not None
+            server.stdin.close()  # a signal would end only what stands in for a forked server
         await client.stop()  # type: ignore[no-untyped-call]  # of pytest-lsp
 
 
