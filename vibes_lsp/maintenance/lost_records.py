@@ -15,7 +15,6 @@ from vibes_lsp.history.staging import CommitIndex
 from vibes_lsp.store.audit_dir import LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.files import make_ignored_folder, read_file, replace_file, write_temporary
 from vibes_lsp.store.locks import append_lock, fold_lock
-from vibes_lsp.store.three_way_merge import MERGE_FUNCTIONS, MergeSides
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
 _LOGS: Final = f":(top,glob)**/{AUDIT_DIR_NAME}/{LOG_NAME}"
@@ -193,6 +192,9 @@ def _lines(log: bytes) -> Iterator[bytes]:
 
 def _put_back(trail: _StagedTrail, file: str) -> None:
     """Merge HEAD's version of a file into the staged one and into that on the disk."""
+    # few commits lack a record, and each waits for what is imported
+    from vibes_lsp.store.three_way_merge import MERGE_FUNCTIONS, MergeSides  # noqa: PLC0415
+
     before = trail.in_head(file)
     if before is None:
         return
