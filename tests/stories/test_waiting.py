@@ -74,6 +74,18 @@ def waiting(work: Workspace) -> list[str]:
     return [each["id"] for each in done.json["records"]]
 
 
+def test_what_waits_has_no_line_of_the_log(work: Workspace) -> None:
+    ask_without_edit(work)
+    work.write_as_ai("app.py", ALPHA + BETA, 5, 6)
+    records = vibes("log", "--json", cwd=work.path).json["records"]
+    assert {record["line"] for record in records} == {None}
+    sessions = vibes("sessions", "--json", cwd=work.path).json["sessions"]
+    assert {session["line"] for session in sessions} == {None}
+    findings = vibes("check", "--json", cwd=work.path).json["findings"]
+    (unknown,) = [finding for finding in findings if finding["check"] == "commit-unknown"]
+    assert "line" not in unknown
+
+
 def test_a_question_to_an_agent_stops_no_git_command(work: Workspace, tmp_path: Path) -> None:
     other = Workspace(tmp_path / "other", hook=False)
     shutil.rmtree(other.path)

@@ -102,12 +102,17 @@ class CheckContext:
         return {kind: known[kind] for kind in (*ContextType, "other")}
 
     def in_log(
-        self, check: Check, message: str, line: int | None = None, field: str | None = None
+        self,
+        check: Check,
+        message: str,
+        line: int | None = None,
+        field: str | None = None,
+        override: Severity | None = None,
     ) -> Finding:
         """Return a finding about the log; a record that waits for a commit has no line there."""
         if line is not None and self.trail.log.is_waiting(line):
             line = None
-        return Finding(check, message, self.log_name, line, field)
+        return Finding(check, message, self.log_name, line, field, override)
 
     def in_entry(
         self,

@@ -143,9 +143,7 @@ def check_remap(
     ):
         message = f"the {action} record has no supersedes edge"
         weight = None if action == Action.REBASE_REMAP else Severity.WARNING
-        yield Finding(
-            catalogue.REMAP_EDGE, message, context.log_name, record.line, "action", weight
-        )
+        yield context.in_log(catalogue.REMAP_EDGE, message, record.line, "action", weight)
 
 
 def check_commits(context: CheckContext, facts: LineageFacts) -> Iterator[Finding]:
@@ -194,5 +192,4 @@ def _uncommitted(context: CheckContext, facts: LineageFacts) -> Iterator[Lineage
 def _commit_unknown(
     context: CheckContext, line: int, message: str, override: Severity | None = None
 ) -> Finding:
-    check = catalogue.COMMIT_UNKNOWN
-    return Finding(check, message, context.log_name, line, "commit_hash", override)
+    return context.in_log(catalogue.COMMIT_UNKNOWN, message, line, "commit_hash", override)

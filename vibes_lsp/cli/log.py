@@ -120,7 +120,7 @@ def command(  # noqa: PLR0917
         print_json(
             {
                 "records": [
-                    {"line": record.line, "id": record.id, "record": record.members}
+                    {"line": record.log_line, "id": record.id, "record": record.members}
                     for record in newest
                 ]
             }

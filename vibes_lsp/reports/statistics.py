@@ -145,7 +145,7 @@ class SessionSummary:
             "tool_name": self.author.tool,
             "model_name": self.author.model,
             "annotations": self.annotations,
-            "line": first.line if first else None,
+            "line": first.log_line if first else None,
         }
 
 

@@ -36,6 +36,11 @@ class LogRecord(msgspec.Struct, frozen=True, gc=False):
     is_waiting: bool = False
 
     @property
+    def log_line(self) -> int | None:
+        """Its line in the log; None while it waits."""
+        return None if self.is_waiting else self.line
+
+    @property
     def type(self) -> str:
         """The record's type; empty if it has none."""
         return self.text("type") or ""
