@@ -18,6 +18,7 @@ from tests.cli.test_hook import SESSION, encoded, payload, run_hook, store, wait
 from tests.requirements import REPOSITORY
 from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
+from vibes_lsp.index.project_files import read_source
 from vibes_lsp.ingest import background_folding, hook_spool
 from vibes_lsp.ingest.background_folding import fold_in_background
 from vibes_lsp.ingest.fold_events import fold_events, wait_until_folded
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.run_vibes import RunVibes
+    from vibes_lsp.anchors.text import Text
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="uses signals and POSIX locks")
 
@@ -308,9 +310,8 @@ def test_the_model_of_a_subagent_whose_session_file_comes_late(
     assert project.entry(line["environment_hash"])["model_name"] == "small-model"
 
 
-def test_a_file_that_is_being_written_is_read_when_it_is_whole(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def store_edit_of_emptied_file(project: Project) -> Path:
+    """Store an edit of a file that the agent's next edit has emptied before it writes it."""
     file = project.root / "a.py"
     file.write_text("a = 1\nb = 1\n")
     edit = {"path": file.as_posix(), "old_str": "a = 0", "new_str": "a = 1"}
@@ -319,12 +320,39 @@ def test_a_file_that_is_being_written_is_read_when_it_is_whole(
         {"sessionId": "s1", "timestamp": 0, "cwd": project.root.as_posix()}
         | {"toolName": "edit", "toolArgs": edit, "toolResult": {"resultType": "success"}},
     )
-    file.write_text("")  # the agent's next edit empties it before it writes it
+    file.write_text("")
+    return file
+
+
+def test_a_file_that_is_being_written_is_read_when_it_is_whole(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = store_edit_of_emptied_file(project)
     soon = time.time() + 3600
     os.utime(file, (soon, soon))
     monkeypatch.setattr(
         "vibes_lsp.ingest.fold_events.time.sleep", lambda _: file.write_text("a = 1\nb = 2\n")
     )
+    monkeypatch.setenv("VIBES_PATIENCE", "unlimited")
+    fold_events(project.recorder.directory)
+    [line] = project.records("line")
+    assert (line["line_start"], line["line_end"], line["action"]) == (1, 1, "modify")
+
+
+def test_a_file_that_was_whole_long_before_anybody_looked_again_is_read_again(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = store_edit_of_emptied_file(project)
+
+    def read_before_it_is_written(root: Path, path: str) -> Text:
+        source = read_source(root, path)
+        if not source.content:
+            file.write_text("a = 1\nb = 2\n")
+            later = time.time_ns() + 3600 * 10**9
+            monkeypatch.setattr("vibes_lsp.ingest.fold_events.time.time_ns", lambda: later)
+        return source
+
+    monkeypatch.setattr("vibes_lsp.ingest.fold_events.read_source", read_before_it_is_written)
     monkeypatch.setenv("VIBES_PATIENCE", "unlimited")
     fold_events(project.recorder.directory)
     [line] = project.records("line")

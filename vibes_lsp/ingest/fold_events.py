@@ -71,7 +71,7 @@ _LOCK: Final = "events.lock"
 _PAUSE: Final = 0.05
 """Seconds between two looks."""
 _MILLISECOND: Final = 1_000_000
-_SETTLED: Final = 250 * _MILLISECOND
+_SETTLED: Final = 1_000 * _MILLISECOND
 """Nanoseconds after which a changed file is no longer being written: programs empty it first."""
 _ABANDONED_SECONDS: Final = 3600
 
@@ -342,11 +342,13 @@ def _resolve_when_saved(
     directory: AuditDir, batch: Sequence[WaitingEvent], now: Callable[[], datetime]
 ) -> dict[int, list[EditedFile]]:
     """Find the lines of all edits of a batch, after agents that report too early have saved."""
+    looked = time.time_ns()
     edited = _resolve(directory, batch)
     for _ in range(_looks()):
-        if not _may_be_saved_soon(directory.project, batch, edited, now()):
+        if not _may_be_saved_soon(directory.project, batch, edited, now(), looked):
             break
         time.sleep(_PAUSE)
+        looked = time.time_ns()
         edited = _resolve(directory, batch)
     return edited
 
@@ -356,26 +358,35 @@ def _may_be_saved_soon(
     batch: Sequence[WaitingEvent],
     edited: Mapping[int, Sequence[EditedFile]],
     present: datetime,
+    looked: int,
 ) -> bool:
-    """Return whether an event reports an edit that its file does not have, but may have soon."""
+    """Return whether an event reports an edit that its file did not have, but may have soon.
+
+    Args:
+        project: The project.
+        batch: The events.
+        edited: What was found in the files.
+        present: The present.
+        looked: When the files were read, in nanoseconds.
+    """
     return any(
         each.resolved is None
         and (
             (each.edit.may_be_unsaved and _is_new(batch[number], present))
-            or _is_being_written(project / each.path, batch[number].received)
+            or _was_being_written(project / each.path, batch[number].received, looked)
         )
         for number, files in edited.items()
         for each in files
     )
 
 
-def _is_being_written(file: Path, received: int) -> bool:
-    """Return whether a file changed a moment ago, after an event of that time was received."""
+def _was_being_written(file: Path, received: int, looked: int) -> bool:
+    """Return whether a file changed after an event, and shortly before it was read or later."""
     try:
         changed = file.lstat().st_mtime_ns
     except OSError:
         return False
-    return changed > max(received, time.time_ns() - _SETTLED)
+    return changed > max(received, looked - _SETTLED)
 
 
 def _is_new(waiting: WaitingEvent, present: datetime) -> bool:
