@@ -51,7 +51,7 @@ def is_long(line: str) -> bool:
 
 def distinctive_numbers(lines: Sequence[str]) -> frozenset[int]:
     """Return the 0-based numbers of the distinctive lines of a file: long, and there only once."""
-    compacted = [compact(line) for line in lines]
+    compacted = compact("\n".join(lines)).split("\n") if lines else []
     counts = Counter(compacted)
     return frozenset(
         number for number, line in enumerate(compacted) if len(line) >= _LONG and counts[line] == 1
