@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TypeAlias
 
 import click
 
@@ -55,6 +57,7 @@ _RESULTS = {
     VerificationResult.FAIL: "bold red",
     VerificationResult.UNKNOWN: "yellow",
 }
+_Line: TypeAlias = Sequence[tuple[str, str]]
 
 
 @click.command(
@@ -203,7 +206,12 @@ def own_verification(directory: AuditDir) -> Verification:
 
 
 def _as_json(result: Verification, proof: TimestampProof | None) -> Members:
-    return {**result.as_json(), "timestamp": None if proof is None else proof.as_json()}
+    report = ["".join(part for part, _ in line) for line in _report(result, proof)]
+    return {
+        **result.as_json(),
+        "timestamp": None if proof is None else proof.as_json(),
+        "report": "\n".join(report),
+    }
 
 
 def _verify_by_policy(
@@ -258,53 +266,56 @@ def _own_envelope(directory: AuditDir) -> Path:
 
 
 def _print(result: Verification, proof: TimestampProof | None) -> None:
+    for line in _report(result, proof):
+        print_styled(line)
+
+
+def _report(result: Verification, proof: TimestampProof | None) -> Iterator[_Line]:
+    """Yield what is printed for people: lines, each in parts of one style."""
     statement = result.statement
     at = statement.attested_at
-    print_line(f"Attestation {result.envelope.attestation_id[:16]}")
-    print_line(f"  project    {escape(statement.project or 'not named', 100)}")
-    print_line(f"  attested   {at:%Y-%m-%d %H:%M} UTC" if at else "  attested   no time stated")
-    print_line(f"  check      {escape(statement.validation_result or 'not stated', 20)}")
-    print_line("Signatures")
+    yield [(f"Attestation {result.envelope.attestation_id[:16]}", "")]
+    yield [(f"  project    {escape(statement.project or 'not named', 100)}", "")]
+    yield [(f"  attested   {at:%Y-%m-%d %H:%M} UTC" if at else "  attested   no time stated", "")]
+    yield [(f"  check      {escape(statement.validation_result or 'not stated', 20)}", "")]
+    yield [("Signatures", "")]
     for signature in result.signatures:
         word, style = _VERDICTS[signature.verdict]
-        print_styled(
-            [
-                (f"  {escape(signature.key_id or 'no key id', 40)}  ", ""),
-                (word, style),
-                (f": {escape(signature.reason, 300)}", ""),
-            ]
-        )
+        yield [
+            (f"  {escape(signature.key_id or 'no key id', 40)}  ", ""),
+            (word, style),
+            (f": {escape(signature.reason, 300)}", ""),
+        ]
         delay = result.signing_delay(signature)
         if delay is not None:
-            print_line(f"    cosigned {delay.signed_at:%Y-%m-%d %H:%M} UTC: {delay.describe()}")
+            yield [(f"    cosigned {delay.signed_at:%Y-%m-%d %H:%M} UTC: {delay.describe()}", "")]
         elif signature.role is Role.TOOL_PROVIDER:
-            print_line("    cosigned at a time that it does not prove")
+            yield [("    cosigned at a time that it does not prove", "")]
     if proof is not None:
-        _print_proof(proof)
-    print_line("Files")
+        yield from _proof_report(proof)
+    yield [("Files", "")]
     for file in result.files:
         style = "green" if file.is_covered else "bold red"
         if file.status is FileStatus.UNCHECKED:
             style = "yellow"
-        print_styled([(f"  {escape(file.name, 100)}  ", ""), (escape(file.reason, 300), style)])
+        yield [(f"  {escape(file.name, 100)}  ", ""), (escape(file.reason, 300), style)]
     for problem in result.problems:
-        print_styled([("Problem: ", "bold red"), (escape(problem, 300), "")])
+        yield [("Problem: ", "bold red"), (escape(problem, 300), "")]
     failed = result.result is VerificationResult.FAIL
     why = "what was attested does not hold" if failed else _TIERS[result.tier]
-    print_line(f"Trust tier: {result.tier.value} ({why})")
-    print_styled([("Result: ", ""), (result.result.value, _RESULTS[result.result])])
-    print_styled([(NOT_PROVEN, "")])
+    yield [(f"Trust tier: {result.tier.value} ({why})", "")]
+    yield [("Result: ", ""), (result.result.value, _RESULTS[result.result])]
+    yield [(NOT_PROVEN, "")]
 
 
-def _print_proof(proof: TimestampProof) -> None:
-    print_line(f"Timestamp {escape(proof.path.name, 100)}")
+def _proof_report(proof: TimestampProof) -> Iterator[_Line]:
+    yield [(f"Timestamp {escape(proof.path.name, 100)}", "")]
     if proof.problem:
-        print_styled([("  could not check", "yellow"), (f": {escape(proof.problem, 300)}", "")])
+        yield [("  could not check", "yellow"), (f": {escape(proof.problem, 300)}", "")]
     for check in proof.checks:
         word, style = _VERDICTS[check.verdict]
-        print_styled([("  ", ""), (word, style), (f": {escape(check.reason, 300)}", "")])
+        yield [("  ", ""), (word, style), (f": {escape(check.reason, 300)}", "")]
         if check.time is not None:
-            print_line(
-                f"    existed before {check.time:%Y-%m-%d %H:%M} UTC if the main chain has block"
-                f" {check.block_hash}"
-            )
+            time = f"{check.time:%Y-%m-%d %H:%M} UTC"
+            block = f"if the main chain has block {check.block_hash}"
+            yield [(f"    existed before {time} {block}", "")]

@@ -7,7 +7,7 @@ whole logs happens in the server. A result is kept until a file that it depends 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -19,7 +19,7 @@ from vibes_lsp.lsp.child_process import end_process, start_module
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.escaping import single_line
-from vibes_lsp.model.members import Members, integer, mapping, objects, text
+from vibes_lsp.model.members import Members, integer, objects, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.patience import ATTESTATION
 from vibes_lsp.store.audit_dir import AuditDir
@@ -30,13 +30,6 @@ _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _MAX_TEXT: Final = 300
 _FAILURE: Final = 2
 _NOT_HELD: Final = frozenset({"changed", "missing"})
-_TIER_TEXTS: Final = {
-    TrustTier.TOOL_CORROBORATED.value: "a user signed it, and the provider of the tool",
-    TrustTier.SELF_ATTESTED.value: "only a user signed it",
-    TrustTier.TOOL_ONLY.value: "only a tool provider signed it",
-    TrustTier.NONE.value: "no good signature, or log or config not checked",
-}
-
 _Stamps: TypeAlias = tuple[FileStamp | None, ...]
 
 
@@ -95,39 +88,7 @@ class AttestationState:
 
     def report(self, now: datetime) -> str:
         """Return everything as text, as `vibes verify` prints it."""
-        if self.problem or not self.members:
-            return f"{self.summary(now)}\n"
-        at = parse_timestamp(text(self.members, "attestedAt") or "")
-        lines = [
-            f"Trust tier: {self.tier} ({_TIER_TEXTS.get(self.tier, '')})",
-            f"Result: {text(self.members, 'result')}",
-            f"Attested: {describe_age(at, now) if at else 'no time stated'}",
-            f"Verified: {describe_age(self.verified_at, now)}",
-            "",
-            "Signatures",
-            *(
-                f"  {_line(each, 'keyId')}  {_line(each, 'verdict')}: {_line(each, 'reason')}"
-                for each in self.signature_results()
-            ),
-            *self._timestamp_lines(),
-            "",
-            "Files",
-            *(f"  {_line(each, 'name')}  {_line(each, 'reason')}" for each in self.files()),
-            "",
-            *(f"Problem: {problem}" for problem in self._problems()),
-            text(self.members, "notProven") or "",
-        ]
-        return "\n".join(lines) + "\n"
-
-    def _timestamp_lines(self) -> Iterator[str]:
-        proof = mapping(self.members, "timestamp")
-        if not proof:
-            return
-        yield from ("", f"Timestamp {_line(proof, 'file')}")
-        if _line(proof, "problem"):
-            yield f"  could not check: {_line(proof, 'problem')}"
-        for each in objects(proof.get("attestations")):
-            yield f"  {_line(each, 'verdict')}: {_line(each, 'reason')}"
+        return text(self.members, "report") or self.summary(now)
 
     def signature_results(self) -> list[Members]:
         """Return the result for each signature."""
@@ -188,8 +149,6 @@ class Attestations:
     def __init__(self) -> None:
         self._known: dict[Path, AttestationState] = {}
         self._running: dict[Path, asyncio.Task[AttestationState]] = {}
-        self._waiting: set[asyncio.Task[None]] = set()
-        self._asked: set[Path] = set()  # about while a process ran, which may have read before
         self._on_change: Callable[[AuditDir], None] = lambda _directory: None
 
     def call_on_change(self, callback: Callable[[AuditDir], None]) -> None:
@@ -206,7 +165,7 @@ class Attestations:
             return None
         known = self._known.get(directory.path)
         if known is None or not _is_current(known, directory):
-            self._start_in_background(directory)
+            self._start(directory)
         return known
 
     async def verify(self, directory: AuditDir) -> AttestationState:
@@ -220,19 +179,8 @@ class Attestations:
 
     def stop(self) -> None:
         """End the processes that run."""
-        for task in (*self._running.values(), *self._waiting):
+        for task in self._running.values():
             task.cancel()
-
-    def _start_in_background(self, directory: AuditDir) -> None:
-        if directory.path in self._running:
-            self._asked.add(directory.path)
-        else:
-            task = asyncio.get_running_loop().create_task(self._notify(directory))
-            self._waiting.add(task)
-            task.add_done_callback(self._waiting.discard)
-
-    async def _notify(self, directory: AuditDir) -> None:
-        await asyncio.shield(self._start(directory))
 
     def _start(self, directory: AuditDir) -> asyncio.Task[AttestationState]:
         task = self._running.get(directory.path)
@@ -243,11 +191,9 @@ class Attestations:
         return task
 
     def _end(self, directory: AuditDir, task: asyncio.Task[AttestationState]) -> None:
-        self._running.pop(directory.path, None)
-        was_asked = directory.path in self._asked
-        self._asked.discard(directory.path)
-        if was_asked and not task.cancelled():
-            self.last(directory)  # verifies again if a file has changed since
+        del self._running[directory.path]
+        if not task.cancelled() and task.result().stamps != _stamps_of(directory):
+            self.last(directory)  # the process may have read a file before it changed
 
     async def _verify(self, directory: AuditDir) -> AttestationState:
         stamps, now = _stamps_of(directory), datetime.now(UTC)
