@@ -22,7 +22,6 @@ from vibes_lsp.knowledge.ai_lines import CountAiLines, no_ai_lines
 from vibes_lsp.lsp.conversion import folder_of, path_of
 from vibes_lsp.lsp.document_state import DocumentState, PlacementTracker
 from vibes_lsp.lsp.documents import Document, Documents
-from vibes_lsp.lsp.file_summaries import FileSummaries
 from vibes_lsp.lsp.history_lookup import (
     HistoryCoverage,
     HistoryLookup,
@@ -62,7 +61,6 @@ class Project:
         trail: The log and the manifest. Nothing but `lsp.indexing` uses it while it is indexed.
         pending: Inline completions that are not in the log yet.
         history: Reads the git history, in a thread.
-        summaries: Summarises closed files, in a thread.
     """
 
     def __init__(self, directory: AuditDir, *, previews_risk: bool = False) -> None:
@@ -76,7 +74,6 @@ class Project:
         self.directory, self.trail = directory, trail
         self.pending = PendingCompletions(directory)
         self.history = HistoryLookup(trail)
-        self.summaries = FileSummaries(trail)
         self._coverage = HistoryCoverage(nearest)
         self._repository = RepositoryState(directory.project)
         self._was_indexed = asyncio.Event()
@@ -115,7 +112,6 @@ class Project:
     def close(self) -> None:
         """End git's processes, and close the index."""
         self.history.close()
-        self.summaries.close()
         self.trail.close()
 
     def _end_answer_soon(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import tempfile
 from collections import OrderedDict
 from contextlib import closing
 from pathlib import Path
@@ -17,7 +18,6 @@ from pygls.exceptions import JsonRpcException
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.temporary_folder import TemporaryFolder
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import write_error
@@ -37,7 +37,7 @@ class ShownDocuments:
 
     def __init__(self) -> None:
         self._texts: OrderedDict[str, str] = OrderedDict()
-        self._folder: TemporaryFolder | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
 
     def text(self, uri: str) -> str:
         """Return the text of a virtual document."""
@@ -46,7 +46,7 @@ class ShownDocuments:
     def close(self) -> None:
         """Delete the files."""
         if self._folder is not None:
-            self._folder.remove()
+            self._folder.cleanup()
             self._folder = None
 
     async def offer(self, ls: Server) -> None:
@@ -91,15 +91,16 @@ class ShownDocuments:
         Each text gets a file of its own: a client may keep showing the old content of an open file.
         Blank lines surround it, since editors obey modelines in it, and the text is untrusted.
         """
-        if self._folder is None:
-            self._folder = TemporaryFolder()
-        folder = (
-            self._folder.path / hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
-        )
-        file = folder / name
+        digest = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+        file = Path(tempfile.gettempdir())
         blank = "\n" * _MODELINES
         try:
-            folder.mkdir(exist_ok=True)
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(
+                    prefix="vibes-lsp-", ignore_cleanup_errors=True
+                )
+            file = Path(self._folder.name).resolve() / digest[:16] / name
+            file.parent.mkdir(exist_ok=True)
             file.write_text(f"{blank}{text}\n{blank}\f\n", encoding="utf-8", errors="replace")
         except OSError as error:
             raise write_error(file, error) from error

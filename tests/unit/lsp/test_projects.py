@@ -10,17 +10,12 @@ from lsprotocol import types
 
 from tests.trails import TrailWriter
 from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.lsp import file_summaries
 from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.file_summaries import FileSummaries
 from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.server import run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, HistorySnapshot
 from vibes_lsp.placing.project_owners import KnownFile
-from vibes_lsp.reports import review_queue
-from vibes_lsp.reports.review_queue import FileSummary
-from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
 
@@ -104,7 +99,7 @@ def test_an_outdated_index_is_refreshed_before_a_file_is_answered(
 ) -> None:
     TrailWriter(tmp_path)
     (tmp_path / "a.py").write_text("x = 1\n")
-    answer, summarise = Project.document_snapshot, review_queue.summarise_file
+    answer = Project.document_snapshot
     failures = [OutdatedIndex("damaged")]
 
     def document_snapshot(*arguments: Any) -> DocumentSnapshot:
@@ -112,13 +107,6 @@ def test_an_outdated_index_is_refreshed_before_a_file_is_answered(
             raise failures.pop()
         return answer(*arguments)
 
-    def summarise_file(*arguments: Any) -> FileSummary | None:
-        asked.append(arguments[-1])
-        if failures:
-            raise failures.pop()
-        return summarise(*arguments)
-
-    asked: list[object] = []
     monkeypatch.setattr(Project, "document_snapshot", document_snapshot)
     opened, uri = Documents(), (tmp_path / "a.py").as_uri()
     opened.open(uri, 1, "x = 1\n")
@@ -132,11 +120,6 @@ def test_an_outdated_index_is_refreshed_before_a_file_is_answered(
     typed = projects.snapshot(uri)
     assert typed is not None, "while the user types, too"
     assert (typed.version, failures) == (2, [])
-    failures.append(OutdatedIndex("damaged"))
-    monkeypatch.setattr(file_summaries, "summarise_file", summarise_file)
-    summaries = FileSummaries(Trail(AuditDir(tmp_path / ".ai-audit")))
-    summaries.summarise(["a.py"], Policy(), use_git=False)
-    assert asked == ["a.py", "a.py"]
 
 
 def test_an_outdated_index_fails_no_use_case_and_no_lookup(

@@ -15,7 +15,9 @@ from typing import Any, Final
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import LocatedRange
-from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
+from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, UnreadableFile
+from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.lsp.audit_files import owned_audit_file
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
@@ -26,8 +28,10 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.blame import line_kinds, ranges_by_kind
 from vibes_lsp.reports.placement_texts import age_and_reasons, display_name
-from vibes_lsp.reports.review_queue import needs_review
+from vibes_lsp.reports.review_queue import needs_review, summarise_file
+from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
+from vibes_lsp.trail.trail import Trail
 
 _MAX_FILES: Final = 1000
 _MAX_SUBJECT: Final = 200
@@ -107,9 +111,10 @@ def register(server: Server) -> None:
         by_project = run_use_case(lambda: ls.projects.owners(arguments.uris[:_MAX_FILES]))
         for project, uris in by_project:
             work = partial(
-                project.summaries.summarise,
-                list(uris),
+                _summaries,
+                project.trail,
                 project.snapshot.policy,
+                list(uris),
                 use_git=ls.settings.use_git,
             )
             numbers = await asyncio.get_running_loop().run_in_executor(
@@ -117,6 +122,30 @@ def register(server: Server) -> None:
             )
             found += ({**each, "uri": uris[str(each["filePath"])]} for each in numbers)
         return {"files": found}
+
+
+def _summaries(
+    beside: Trail, policy: Policy, paths: Sequence[str], *, use_git: bool
+) -> list[Members]:
+    """Return the numbers of those files that have annotations, in a thread with a trail of its own.
+
+    A path may be that of a folder, or of a file that cannot be read.
+    """
+    trail = Trail(beside.directory, shared_with=beside, uses_saved=True)
+    found: list[Members] = []
+    with ProjectLocator(trail, use_git=use_git, use_cache=True) as locator:
+        locator.refresh({})
+        scorer = Scorer(trail, policy)
+        for path in paths:
+            try:
+                summary = summarise_file(locator, scorer, path)
+            except OutdatedIndex:  # not of this file
+                raise
+            except UnreadableFile:
+                continue
+            if summary is not None:
+                found.append(summary.as_json())
+    return found
 
 
 def _provenance(ls: Server, params: ProvenanceParams, snapshot: DocumentSnapshot) -> dict[str, Any]:
