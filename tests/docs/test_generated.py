@@ -8,9 +8,9 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from docs import figures
-from docs.generate import DOCS, files
 from tests.trails.complete_trail import complete
+from tools.docs import figures
+from tools.docs.generate import DOCS, files
 
 PAGES = {
     "docs/locating.md": {"locating-five", "locating-others", "locating-sums"},

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from lsprotocol import types
 
-from docs.json_schemas import schemas
 from tests.server.editor import Editor
 from tests.server.profiles import encoded
 from tests.server.project import Project
+from tools.docs.json_schemas import schemas
 
 if TYPE_CHECKING:
     from pathlib import Path

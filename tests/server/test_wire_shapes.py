@@ -6,11 +6,11 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from docs.wire_shapes import CLAIM, FILE, PLACEMENT, PROPOSAL, Shape
 from tests.docs.code_blocks import code_blocks
 from tests.requirements import REPOSITORY
 from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY
+from tools.docs.wire_shapes import CLAIM, FILE, PLACEMENT, PROPOSAL, Shape
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -18,8 +18,8 @@ from lsprotocol import types
 from pydantic import TypeAdapter
 from pydantic.alias_generators import to_camel
 
-from docs import wire_shapes
-from docs.mcp_reference import type_text
+from tools.docs import wire_shapes
+from tools.docs.mcp_reference import type_text
 from vibes_lsp import lsp
 from vibes_lsp.lsp import extensions, settings
 from vibes_lsp.lsp.extensions import CommandName, ProvenanceParams
@@ -266,7 +266,7 @@ def _command(handler: Callable[..., Any]) -> Iterator[str]:
         raise ValueError(f"{function.__qualname__} does not say what it returns")
     yield from inspect.cleandoc(function.__doc__).splitlines()
     name = inspect.signature(function).parameters["arguments"].annotation
-    yield from ("", *_members_of(inspect.getmodule(function).__dict__[name]))  # type: ignore[union-attr]
+    yield from ("", *_members_of(inspect.getmodule(function).__dict__[name]))
 
 
 def _members_of(kind: type[Any]) -> Iterator[str]:
@@ -333,7 +333,11 @@ def _member_types() -> Iterator[str]:
     """Yield the objects that members of recording commands are."""
     yield from ("", "## Members of recording commands", "", "Objects that several of them take.")
     for name, kind in sorted(vars(arguments).items()):
-        if dataclasses.is_dataclass(kind) and kind.__module__ == arguments.__name__:
+        if (
+            isinstance(kind, type)
+            and dataclasses.is_dataclass(kind)
+            and kind.__module__ == arguments.__name__
+        ):
             about = _READING.sub("", _summary(kind.__doc__, is_whole=True))
             yield from ("", f"### {name}", "", about, "", *_result(kind, is_input=True))
 
@@ -411,9 +415,11 @@ def _error_codes() -> Iterator[tuple[str, str | None]]:
         if path.relative_to(_PACKAGE).parts[0] in _OTHER_PROGRAMS:
             continue
         for kind in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            for each in kind.body if isinstance(kind, ast.ClassDef) and kind.bases else ():
-                if isinstance(each, ast.Assign) and ast.unparse(each.targets[0]) == "code":
-                    yield ast.literal_eval(each.value), ast.get_docstring(kind)
+            if not isinstance(kind, ast.ClassDef) or not kind.bases:
+                continue
+            for member in kind.body:
+                if isinstance(member, ast.Assign) and ast.unparse(member.targets[0]) == "code":
+                    yield ast.literal_eval(member.value), ast.get_docstring(kind)
 
 
 def _attributes(*kinds: type[Any]) -> dict[str, str]:

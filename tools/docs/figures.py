@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-RESULTS: Final = Path(__file__).parent.parent / "benchmarks" / "results" / "locating.json"
+RESULTS: Final = Path(__file__).parents[2] / "benchmarks" / "results" / "locating.json"
 _BLOCK: Final = re.compile(
     r"(?P<begin>^(?P<indent> *)<!-- begin (?P<name>[a-z-]+): [^\n]*-->\n)(?P<text>.*?)(?P<end>^ *<!-- end (?P=name) -->$)",
     re.MULTILINE | re.DOTALL,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-RESULTS: Final = Path(__file__).parent.parent / "benchmarks" / "results" / "agent_trace_hook.json"
+RESULTS: Final = Path(__file__).parents[2] / "benchmarks" / "results" / "agent_trace_hook.json"
 _HEADINGS: Final = (
     "tool calls",
     "lines written",

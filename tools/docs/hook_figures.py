@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Final
 
-RESULTS: Final = Path(__file__).parent.parent / "benchmarks" / "results" / "hook.json"
+RESULTS: Final = Path(__file__).parents[2] / "benchmarks" / "results" / "hook.json"
 
 
 def blocks() -> dict[str, list[str]]:

@@ -9,7 +9,8 @@ import json
 from pathlib import Path
 from typing import Final
 
-from docs import (
+from tests.conformance import requirement_table
+from tools.docs import (
     agent_pages,
     edit_figures,
     figures,
@@ -18,13 +19,12 @@ from docs import (
     mcp_reference,
     protocol_reference,
 )
-from docs.json_schemas import schemas
-from tests.conformance import requirement_table
+from tools.docs.json_schemas import schemas
 from vibes_lsp.checks.catalogue import ALL
 from vibes_lsp.checks.finding import Check, Severity
 from vibes_lsp.model.record_schema import RECORD_SCHEMAS, Member, MemberType
 
-DOCS: Final = Path(__file__).parent
+DOCS: Final = Path(__file__).parents[2] / "docs"
 _GENERATED: Final = "<!-- Made by `make docs` from {source}; edit that instead. -->\n\n"
 _MEANING: Final = {
     Severity.ERROR: "`vibes check` fails and exits with 1",

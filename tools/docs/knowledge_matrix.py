@@ -8,7 +8,7 @@ from typing import Final
 
 from tests.conformance.vouch.cases import ATTACKS, CASES
 
-_MATRIX: Final = Path(__file__).parents[1] / "tests/conformance/vouch/matrix.json"
+_MATRIX: Final = Path(__file__).parents[2] / "tests/conformance/vouch/matrix.json"
 _TOPICS: Final = {
     "1": "files, ids",
     "3": "validation",

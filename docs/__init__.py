@@ -1,1 +1,0 @@
-"""Documentation; `generate` writes the parts that are made from code."""
