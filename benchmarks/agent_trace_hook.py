@@ -21,12 +21,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from tests.unit.ingest.generated_edits import FOLDER
-from tests.unit.ingest.payload_kinds import KINDS
-from tests.unit.ingest.tool_calls import Call, Payload
-from vibes_lsp.ingest.edited_lines import resolve_edits
-from vibes_lsp.ingest.events import FilesEdited
-from vibes_lsp.ingest.payloads import read_event
+from tests.unit.agents.generated_edits import FOLDER
+from tests.unit.agents.payload_kinds import KINDS
+from tests.unit.agents.tool_calls import Call, Payload
+from vibes_lsp.agents.edited_lines import resolve_edits
+from vibes_lsp.agents.events import FilesEdited
+from vibes_lsp.agents.sender import read_event
 
 RESULTS: Final = Path(__file__).parent / "results" / "agent_trace_hook.json"
 _CALLS: Final = 200

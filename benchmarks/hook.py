@@ -26,8 +26,8 @@ from typing import Final
 from benchmarks import corpus
 from benchmarks.measure import median_seconds
 from tests.demo.client import Client
-from vibes_lsp.ingest.fold_events import wait_until_folded
-from vibes_lsp.ingest.hook_spool import mark_folding
+from vibes_lsp.ingest.fold import wait_until_folded
+from vibes_lsp.ingest.hook import mark_folding
 from vibes_lsp.store.audit_dir import AuditDir
 
 RESULTS: Final = Path(__file__).parent / "results" / "hook.json"

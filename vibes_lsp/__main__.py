@@ -16,9 +16,9 @@ def main() -> None:
     """Run the command line and exit."""
     search_programs_in_path()
     if sys.argv[1:2] == ["hook"] and _SLOW_OPTIONS.isdisjoint(sys.argv):
-        from vibes_lsp.ingest import hook_spool  # noqa: PLC0415
+        from vibes_lsp.ingest import hook  # noqa: PLC0415
 
-        hook_spool.main()
+        hook.main()
     if sys.argv[1:4] == ["backfill", "--pre-commit", "--audit-dir"] and len(sys.argv) == _OF_GIT:
         from pathlib import Path  # noqa: PLC0415
 

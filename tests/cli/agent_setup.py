@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.cli.run_vibes import vibes
-from vibes_lsp.agent_setup.agents import AGENTS
+from vibes_lsp.agents.all_agents import AGENTS
 
 if TYPE_CHECKING:
     from tests.cli.run_vibes import CommandResult

@@ -18,7 +18,7 @@ from tests.cli.terminal import terminal
 from tests.cli.test_hook import payload
 from tests.unit.checks.projects import contents
 from tests.unit.verify.attested_trail import envelope, private_key, public_key
-from vibes_lsp.ingest import hook_spool
+from vibes_lsp.ingest import hook
 from vibes_lsp.verify.envelope import parse_envelope
 from vibes_lsp.verify.keys import PrivateKey
 
@@ -143,7 +143,7 @@ def test_a_preview_leaves_what_waits_where_it_is(
     project: Project, keys: Path, run_vibes: RunVibes
 ) -> None:
     event = payload(project.root, "UserPromptSubmit", prompt="It waits.", prompt_id="waits")
-    hook_spool.store_event(json.dumps(event).encode(), lambda: str(project.root))
+    hook.store_event(json.dumps(event).encode(), lambda: str(project.root))
     entry = {"type": "command", "command_text": "make", "created_at": "2026-02-01T10:00:00.000Z"}
     journal = project.audit / "wal" / "entries.jsonl"
     journal.parent.mkdir()

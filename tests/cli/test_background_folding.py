@@ -19,10 +19,10 @@ from tests.requirements import REPOSITORY
 from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.ingest import background_folding, hook_spool
+from vibes_lsp.ingest import background_folding, hook
 from vibes_lsp.ingest.background_folding import fold_in_background
-from vibes_lsp.ingest.fold_events import fold_events, wait_until_folded
-from vibes_lsp.ingest.hook_spool import mark_folding
+from vibes_lsp.ingest.fold import fold_events, wait_until_folded
+from vibes_lsp.ingest.hook import mark_folding
 from vibes_lsp.store.locks import FileLock
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def test_a_killed_process_is_replaced_and_each_event_recorded_once(project: Proj
         submit(project, "second")  # the same process is active
         assert folding_process(project) == killed
         os.kill(killed, signal.SIGKILL)
-        while hook_spool.is_folding(str(project.recorder.directory.spool)):
+        while hook.is_folding(str(project.recorder.directory.spool)):
             pass
         submit(project, "third")
         assert folding_process(project) != killed
@@ -147,7 +147,7 @@ def test_no_module_of_the_project_is_imported(project: Project) -> None:
 
 _SENDER = """
 import json, os, sys
-from vibes_lsp.ingest import hook_spool
+from vibes_lsp.ingest import hook
 number, events, root = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 for count in range(events):
     name = os.path.join(root, f"file-{number}-{count}.py")
@@ -157,10 +157,10 @@ for count in range(events):
         "tool_input": {"file_path": name, "content": "b = 1\\n"},
         "tool_response": {"type": "create", "originalFile": None, "structuredPatch": []},
     }
-    (folder,) = hook_spool.store_event(json.dumps(payload).encode(), os.getcwd)
+    (folder,) = hook.store_event(json.dumps(payload).encode(), os.getcwd)
     if count % 10 == 0:
-        hook_spool._start_folding(folder)
-hook_spool._start_folding(folder)
+        hook._start_folding(folder)
+hook._start_folding(folder)
 """
 
 
@@ -194,7 +194,7 @@ def test_only_one_process_folds(project: Project) -> None:
     store(project, payload(project.root, "UserPromptSubmit", prompt="x"))
     spool = str(project.recorder.directory.spool)
     program = (
-        "import os, sys; from vibes_lsp.ingest.hook_spool import mark_folding;"
+        "import os, sys; from vibes_lsp.ingest.hook import mark_folding;"
         "sys.exit(mark_folding(sys.argv[1]) is not None)"
     )
     marker = mark_folding(spool)
@@ -300,7 +300,7 @@ def test_the_model_of_a_subagent_whose_session_file_comes_late(
         late.parent.mkdir(parents=True, exist_ok=True)
         late.write_text(json.dumps(answers | {"message": {"model": "small-model"}}) + "\n")
 
-    monkeypatch.setattr("vibes_lsp.ingest.fold_events.time.sleep", write_late)
+    monkeypatch.setattr("vibes_lsp.ingest.fold.time.sleep", write_late)
     monkeypatch.setenv("VIBES_PATIENCE", "unlimited")
     event = written(project) | {"agent_id": "a1"}
     store(project, event | {"transcript_path": str(sessions / f"{SESSION}.jsonl")})
@@ -331,7 +331,7 @@ def test_a_file_that_is_being_written_is_read_when_it_is_whole(
     soon = time.time() + 3600
     os.utime(file, (soon, soon))
     monkeypatch.setattr(
-        "vibes_lsp.ingest.fold_events.time.sleep", lambda _: file.write_text("a = 1\nb = 2\n")
+        "vibes_lsp.ingest.fold.time.sleep", lambda _: file.write_text("a = 1\nb = 2\n")
     )
     monkeypatch.setenv("VIBES_PATIENCE", "unlimited")
     fold_events(project.recorder.directory)
@@ -349,10 +349,10 @@ def test_a_file_that_was_whole_long_before_anybody_looked_again_is_read_again(
         if not source.content:
             file.write_text("a = 1\nb = 2\n")
             later = time.time_ns() + 3600 * 10**9
-            monkeypatch.setattr("vibes_lsp.ingest.fold_events.time.time_ns", lambda: later)
+            monkeypatch.setattr("vibes_lsp.ingest.fold.time.time_ns", lambda: later)
         return source
 
-    monkeypatch.setattr("vibes_lsp.ingest.fold_events.read_source", read_before_it_is_written)
+    monkeypatch.setattr("vibes_lsp.ingest.fold.read_source", read_before_it_is_written)
     monkeypatch.setenv("VIBES_PATIENCE", "unlimited")
     fold_events(project.recorder.directory)
     [line] = project.records("line")

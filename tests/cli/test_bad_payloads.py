@@ -12,15 +12,15 @@ import pytest
 
 from tests.cli.run_vibes import clean_environment
 from tests.unit.recording.projects import Project, new_project
+from vibes_lsp.agents.events import Agent
 from vibes_lsp.ingest.event_log import (
     NO_AGENT,
     LoggedEvent,
     read_event_log,
     read_last_payload,
 )
-from vibes_lsp.ingest.events import Agent
-from vibes_lsp.ingest.fold_events import fold_events, wait_until_folded
-from vibes_lsp.ingest.hook_spool import store_event
+from vibes_lsp.ingest.fold import fold_events, wait_until_folded
+from vibes_lsp.ingest.hook import store_event
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

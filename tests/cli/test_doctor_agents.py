@@ -17,10 +17,10 @@ import pytest
 from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
 from tests.waiting import until
-from vibes_lsp.agent_setup.agents import AGENTS
-from vibes_lsp.ingest.events import Agent
-from vibes_lsp.ingest.fold_events import fold_events
-from vibes_lsp.ingest.hook_spool import store_event
+from vibes_lsp.agents.all_agents import AGENTS
+from vibes_lsp.agents.events import Agent
+from vibes_lsp.ingest.fold import fold_events
+from vibes_lsp.ingest.hook import store_event
 from vibes_lsp.store.locks import append_lock
 
 if TYPE_CHECKING:

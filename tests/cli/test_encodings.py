@@ -10,8 +10,8 @@ import pytest
 from tests.cli.run_vibes import vibes
 from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
-from vibes_lsp.ingest.fold_events import fold_events
-from vibes_lsp.ingest.hook_spool import store_event
+from vibes_lsp.ingest.fold import fold_events
+from vibes_lsp.ingest.hook import store_event
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,8 +15,8 @@ from tests.trails import Repository
 from tests.unit.recording.projects import MODEL, TOOL, new_project
 from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.errors import InvalidObject
-from vibes_lsp.ingest.fold_events import fold_events
-from vibes_lsp.ingest.hook_spool import mark_folding, store_event
+from vibes_lsp.ingest.fold import fold_events
+from vibes_lsp.ingest.hook import mark_folding, store_event
 from vibes_lsp.knowledge.citing_lines import CitedLines, propose_claim_at
 from vibes_lsp.knowledge.knowledge_base import create_knowledge_base
 from vibes_lsp.knowledge.methods import KnowledgeMethods

@@ -16,9 +16,9 @@ import pytest
 from tests.cli.run_vibes import clean_environment, vibes
 from tests.trails import Repository
 from tests.unit.recording.projects import MODEL, TOOL, Project, new_project, session_origin
-from vibes_lsp.ingest.events import Agent
-from vibes_lsp.ingest.fold_events import fold_events
-from vibes_lsp.ingest.hook_spool import MAX_WAITING, mark_folding, store_event
+from vibes_lsp.agents.events import Agent
+from vibes_lsp.ingest.fold import fold_events
+from vibes_lsp.ingest.hook import MAX_WAITING, mark_folding, store_event
 from vibes_lsp.ingest.record_events import UNRESOLVED, session_id
 from vibes_lsp.patience import LOCK
 
@@ -189,7 +189,7 @@ def test_a_fault_does_not_block_the_events_behind_it(
 
     for prompt in ("first", "second"):
         store(project, payload(project.root, "UserPromptSubmit", prompt=prompt))
-    monkeypatch.setattr("vibes_lsp.ingest.waiting_events.read_event", fail)
+    monkeypatch.setattr("vibes_lsp.ingest.spool.read_event", fail)
     assert fold_events(project.recorder.directory) == 2
     assert waiting(project) == []
 
@@ -469,7 +469,7 @@ def test_an_event_that_waited_too_long_is_dropped(project: Project) -> None:
 
 def test_the_hook_loads_little() -> None:
     program = (
-        "import sys; before = set(sys.modules); import vibes_lsp.ingest.hook_spool;"
+        "import sys; before = set(sys.modules); import vibes_lsp.ingest.hook;"
         "print(*sorted(set(sys.modules) - before))"
     )
     done = subprocess.run(
@@ -483,7 +483,7 @@ def test_the_hook_loads_little() -> None:
         "__future__",
         "vibes_lsp",
         "vibes_lsp.ingest",
-        "vibes_lsp.ingest.hook_spool",
+        "vibes_lsp.ingest.hook",
         "vibes_lsp.patience",
         "vibes_lsp.store",
         "vibes_lsp.store.trail_search",

@@ -13,7 +13,7 @@ from tests.cli.run_vibes import CommandResult, vibes
 from tests.cli.terminal import terminal
 from tests.trails import Repository
 from tests.trails.repository import START
-from tests.unit.exchange.written_sessions import SESSION, WRITERS, Step, replace
+from tests.unit.agents.written_sessions import SESSION, WRITERS, Step, replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -268,8 +268,8 @@ def test_what_hooks_recorded_is_known(repository: Repository, home: Path) -> Non
 
 def record_event(repository: Repository) -> int:
     """Store an event as the hook does and record it; return the number of annotations."""
-    from vibes_lsp.ingest.fold_events import fold_events
-    from vibes_lsp.ingest.hook_spool import store_event
+    from vibes_lsp.ingest.fold import fold_events
+    from vibes_lsp.ingest.hook import store_event
     from vibes_lsp.store.audit_dir import find_audit_dir
 
     data = (repository.path / "payload.json").read_bytes()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vibes_lsp.agent_setup.agents import AGENTS, Form
+from vibes_lsp.agents.all_agents import AGENTS, Form
 
 if TYPE_CHECKING:
     from tests.cli.agent_setup import Setup

@@ -12,7 +12,7 @@ import pytest
 from tests.cli.run_vibes import vibes
 from tests.trails import Repository
 from tests.unit.recording.projects import new_project
-from vibes_lsp.ingest.hook_spool import store_event
+from vibes_lsp.ingest.hook import store_event
 
 if TYPE_CHECKING:
     from pathlib import Path

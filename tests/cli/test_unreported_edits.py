@@ -14,7 +14,7 @@ from tests.cli.test_hook import payload, store, waiting, written
 from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
 from vibes_lsp.ingest.command_files import MAX_CHANGED, note_saved_file
-from vibes_lsp.ingest.fold_events import fold_events
+from vibes_lsp.ingest.fold import fold_events
 from vibes_lsp.model.vocabulary import COMPARED_FILES
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import pytest
 
 from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
-from vibes_lsp.ingest.fold_events import fold_events
-from vibes_lsp.ingest.hook_spool import store_event
+from vibes_lsp.ingest.fold import fold_events
+from vibes_lsp.ingest.hook import store_event
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +74,7 @@ def test_an_event_that_others_can_read_is_not_from_a_hook(project: Project) -> N
 def test_many_tracked_events_do_not_keep_others_waiting(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vibes_lsp.ingest.waiting_events._MAX_BATCH", 2)
+    monkeypatch.setattr("vibes_lsp.ingest.spool._MAX_BATCH", 2)
     for number in range(3):
         store(project, payload(project.root, "UserPromptSubmit", prompt=f"branch {number}"))
     Repository(project.root)

@@ -18,7 +18,7 @@ from typing import Final
 import pytest
 
 from tests.cli.run_vibes import vibes
-from vibes_lsp.agent_setup.agents import AGENTS
+from vibes_lsp.agents.all_agents import AGENTS
 from vibes_lsp.cli.main import main
 
 pytestmark = [

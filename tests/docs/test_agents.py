@@ -14,8 +14,8 @@ import pytest
 from tests.docs.code_blocks import code_blocks
 from tests.requirements import REPOSITORY, require, require_node
 from tests.unit.recording.projects import Project, new_project
-from vibes_lsp.agent_setup.agents import AGENTS, CodingAgent, Form, hook_configuration
-from vibes_lsp.ingest.fold_events import wait_until_folded
+from vibes_lsp.agents.all_agents import AGENTS, CodingAgent, Form, hook_configuration
+from vibes_lsp.ingest.fold import wait_until_folded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from tests.docs.code_blocks import code_blocks, run_shell
 from tests.requirements import REPOSITORY
 from tests.trails import Repository
 from tests.trails.repository import START
-from tests.unit.exchange.written_sessions import Step, write_claude_code
+from tests.unit.agents.written_sessions import Step, write_claude_code
 from vibes_lsp.exchange import commit_search, record_imports
 from vibes_lsp.exchange.import_plan import ImportEvidence, Outcome
 

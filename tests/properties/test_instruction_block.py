@@ -6,9 +6,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vibes_lsp.agent_setup.hook_configuration import HookState
-from vibes_lsp.agent_setup.instruction_block import InstructionBlock, instructions_for
-from vibes_lsp.agent_setup.whole_files import ForeignFile
+from vibes_lsp.agents.setup.hook_configuration import HookState
+from vibes_lsp.agents.setup.instruction_block import InstructionBlock, instructions_for
+from vibes_lsp.agents.setup.whole_files import ForeignFile
 
 BLOCK = instructions_for("AGENTS.md")
 OLDER = InstructionBlock("Record changes.\n")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lsprotocol import types
 
-from vibes_lsp.ingest.hook_spool import store_event
+from vibes_lsp.ingest.hook import store_event
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.agent_setup.agents import (
+from vibes_lsp.agents.all_agents import (
     AGENTS,
     BY_SLUG,
     CodingAgent,

@@ -11,10 +11,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.agent_setup.agent_hooks import AgentReport, inspect_agent
-from vibes_lsp.agent_setup.agents import AGENTS, PROGRAM, CodingAgent, Scope, UserHome
-from vibes_lsp.agent_setup.hook_configuration import HookState
-from vibes_lsp.agent_setup.trust import TrustState
+from vibes_lsp.agents.all_agents import AGENTS, PROGRAM, CodingAgent, Scope, UserHome
+from vibes_lsp.agents.setup.agent_hooks import AgentReport, inspect_agent
+from vibes_lsp.agents.setup.hook_configuration import HookState
+from vibes_lsp.agents.setup.trust import TrustState
 from vibes_lsp.checks.diagnosis import Group, Health, Step, age
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.ingest.event_log import (
@@ -25,7 +25,7 @@ from vibes_lsp.ingest.event_log import (
     read_event_log,
     read_last_payload,
 )
-from vibes_lsp.ingest.fold_events import explain_payload
+from vibes_lsp.ingest.fold import explain_payload
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_beginning

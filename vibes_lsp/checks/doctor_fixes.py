@@ -7,13 +7,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from vibes_lsp.agent_setup.agent_hooks import add_agent, inspect_agent
-from vibes_lsp.agent_setup.agents import AGENTS, PROGRAM, Scope, UserHome
-from vibes_lsp.agent_setup.hook_configuration import HookState
+from vibes_lsp.agents.all_agents import AGENTS, PROGRAM, Scope, UserHome
+from vibes_lsp.agents.setup.agent_hooks import add_agent, inspect_agent
+from vibes_lsp.agents.setup.hook_configuration import HookState
 from vibes_lsp.checks.doctor_recording import abandoned_files, wrong_modes
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.errors import RefusedWrite, VibesError
-from vibes_lsp.ingest.fold_events import fold_events
+from vibes_lsp.ingest.fold import fold_events
 from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook, install_hook
 from vibes_lsp.model.members import Members
 from vibes_lsp.patience import LOCK

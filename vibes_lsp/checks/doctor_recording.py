@@ -17,7 +17,7 @@ from vibes_lsp.checks.diagnosis import Group, Health, Step, age
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.history.repository import is_tracked
-from vibes_lsp.ingest.hook_spool import MAX_WAITING, is_folding
+from vibes_lsp.ingest.hook import MAX_WAITING, is_folding
 from vibes_lsp.maintenance.late_edits import late_edits
 from vibes_lsp.maintenance.waiting_into_log import read_logged
 from vibes_lsp.store.audit_dir import AuditDir

@@ -29,7 +29,7 @@ from vibes_lsp.cli.project import (
 )
 from vibes_lsp.cli.signers import load_signer
 from vibes_lsp.errors import BadEnvelope, RefusedWrite
-from vibes_lsp.ingest.hook_spool import has_waiting_events
+from vibes_lsp.ingest.hook import has_waiting_events
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import replace_file, write_temporary

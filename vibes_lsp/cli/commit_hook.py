@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vibes_lsp.cli.output import escape, print_error, print_warning
 from vibes_lsp.errors import VibesError, report
-from vibes_lsp.ingest.hook_spool import has_waiting_events
+from vibes_lsp.ingest.hook import has_waiting_events
 from vibes_lsp.maintenance.hook_script import STOPPED
 from vibes_lsp.store.audit_dir import AuditDir
 
@@ -51,7 +51,7 @@ def prepare_commit(audit_dir: Path | None) -> int:
 def _fold_events(directory: AuditDir) -> None:
     """Record the events of agents that wait."""
     if has_waiting_events(str(directory.waiting_events)):
-        from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
+        from vibes_lsp.ingest.fold import fold_events  # noqa: PLC0415
         from vibes_lsp.patience import LOCK  # noqa: PLC0415
 
         fold_events(directory, patience=LOCK)

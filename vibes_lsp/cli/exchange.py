@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from vibes_lsp.agents.session_files import AGENTS, Reading
 from vibes_lsp.cli.keyboard import is_interactive
 from vibes_lsp.cli.options import (
     audit_dir_option,
@@ -32,7 +33,6 @@ from vibes_lsp.exchange.import_git_ai import read_git_ai
 from vibes_lsp.exchange.import_plan import Imported, PlannedRecord
 from vibes_lsp.exchange.import_transcripts import TranscriptReader
 from vibes_lsp.exchange.record_imports import ReadCandidates, record_imports
-from vibes_lsp.exchange.session_files import AGENTS, Reading
 from vibes_lsp.recording import Recorder
 from vibes_lsp.recording import as_json as result_as_json
 

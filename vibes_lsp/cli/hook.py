@@ -8,7 +8,7 @@ import click
 
 from vibes_lsp.cli.options import audit_dir_option
 from vibes_lsp.cli.project import audit_directory
-from vibes_lsp.ingest import hook_spool
+from vibes_lsp.ingest import hook
 
 
 @click.command(
@@ -25,8 +25,8 @@ def command(wait: bool, audit_dir: Path | None) -> None:
     for each agent.
     """
     if not wait:
-        hook_spool.receive_event()
+        hook.receive_event()
         return
-    from vibes_lsp.ingest.fold_events import wait_until_folded  # noqa: PLC0415
+    from vibes_lsp.ingest.fold import wait_until_folded  # noqa: PLC0415
 
     wait_until_folded(audit_directory(audit_dir))

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.agent_setup.agent_hooks import AgentChange, add_agent, inspect_agent, remove_agent
-from vibes_lsp.agent_setup.agents import (
+from vibes_lsp.agents.all_agents import (
     AGENTS,
     PROGRAM,
     CodingAgent,
@@ -23,17 +22,18 @@ from vibes_lsp.agent_setup.agents import (
     current_home,
     find_agents,
 )
-from vibes_lsp.agent_setup.hook_configuration import HookState
-from vibes_lsp.agent_setup.hook_files import (
+from vibes_lsp.agents.setup.agent_hooks import AgentChange, add_agent, inspect_agent, remove_agent
+from vibes_lsp.agents.setup.hook_configuration import HookState
+from vibes_lsp.agents.setup.hook_files import (
     ConfigurationChange,
     add_to_files,
     detected_agents,
     inspect_file,
     remove_from_files,
 )
-from vibes_lsp.agent_setup.instruction_block import instructions_for
-from vibes_lsp.agent_setup.mcp_registration import server_files
-from vibes_lsp.agent_setup.trust import TrustState
+from vibes_lsp.agents.setup.instruction_block import instructions_for
+from vibes_lsp.agents.setup.mcp_registration import server_files
+from vibes_lsp.agents.setup.trust import TrustState
 from vibes_lsp.cli.output import escape, print_error, print_line, print_warning
 from vibes_lsp.errors import VibesError
 from vibes_lsp.maintenance.hook_installation import HookChange

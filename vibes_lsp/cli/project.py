@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from vibes_lsp.cli.output import print_warning, progress
 from vibes_lsp.errors import UnreadableFile, VibesError
-from vibes_lsp.ingest.hook_spool import has_waiting_events
+from vibes_lsp.ingest.hook import has_waiting_events
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.files import real_path_in, regular_file_stamp
@@ -99,7 +99,7 @@ def absolute(path: Path) -> Path:
 def fold_waiting_events(directory: AuditDir) -> None:
     """Record the agents' events that wait before a trail is shown, if that is possible."""
     if has_waiting_events(str(directory.waiting_events)):
-        from vibes_lsp.ingest.fold_events import fold_for_reader  # noqa: PLC0415
+        from vibes_lsp.ingest.fold import fold_for_reader  # noqa: PLC0415
 
         fold_for_reader(directory)
 
@@ -218,7 +218,7 @@ def open_recorder(directory: AuditDir) -> Recorder:
     from vibes_lsp.recording import Recorder as Opened  # noqa: PLC0415
 
     if has_waiting_events(str(directory.waiting_events)):
-        from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
+        from vibes_lsp.ingest.fold import fold_events  # noqa: PLC0415
 
         try:
             fold_events(directory)

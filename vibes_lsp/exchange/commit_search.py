@@ -16,6 +16,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, Self
 
+from vibes_lsp.agents.edited_lines import text_lines
+from vibes_lsp.agents.events import FileEdit
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.replay import (
     Attribution,
@@ -29,8 +31,6 @@ from vibes_lsp.history.changed_files import ChangedBlob, CommitChanges, changes_
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.renames import renames_in_commit
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.ingest.edited_lines import text_lines
-from vibes_lsp.ingest.events import FileEdit
 from vibes_lsp.model.vocabulary import Action
 
 _SECOND: Final = timedelta(seconds=1)

@@ -6,10 +6,10 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
+from vibes_lsp.agents.edited_lines import occurrences, text_lines
+from vibes_lsp.agents.events import DiffHunk, FileEdit, lines_after, lines_before
+from vibes_lsp.agents.patch_placement import apply_chunks, places_of
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.ingest.edited_lines import occurrences, text_lines
-from vibes_lsp.ingest.events import DiffHunk, FileEdit, lines_after, lines_before
-from vibes_lsp.ingest.patch_placement import apply_chunks, places_of
 
 Block: TypeAlias = tuple[int, int, Sequence[str]]
 """First line and end of a replaced stretch, 0-based, and the lines that replace it."""

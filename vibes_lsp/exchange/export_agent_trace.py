@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Self
 
+from vibes_lsp.agents.events import UNKNOWN
 from vibes_lsp.anchors.create_anchors import range_hash_variants
 from vibes_lsp.anchors.functions import locate_function
 from vibes_lsp.anchors.locate import locate
@@ -28,7 +29,6 @@ from vibes_lsp.history.repository import open_repository
 from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.ingest.events import UNKNOWN
 from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.paths import can_be_in_project, normal_path

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from vibes_lsp.agents.events import Agent
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.ingest.events import Agent
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members, mapping, objects, text
 

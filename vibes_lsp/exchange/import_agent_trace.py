@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.agents.events import UNKNOWN
 from vibes_lsp.anchors.create_anchors import range_hash_variants
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
@@ -44,7 +45,6 @@ from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT, ReadCandidates
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.ingest.events import UNKNOWN
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.vocabulary import Action, PromptType

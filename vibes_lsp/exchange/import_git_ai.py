@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from vibes_lsp.agents.events import UNKNOWN
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.exchange.committed_versions import CommittedVersion, CommittedVersions
 from vibes_lsp.exchange.git_ai_notes import (
@@ -32,7 +33,6 @@ from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT
 from vibes_lsp.history.notes import list_notes, oldest_first
 from vibes_lsp.history.objects import Commit
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.ingest.events import UNKNOWN
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, PromptType
 from vibes_lsp.recording.arguments import Model, Prompt, Tool

@@ -14,6 +14,9 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
+from vibes_lsp.agents.events import UNKNOWN, Agent, SessionKey
+from vibes_lsp.agents.session_edits import AgentEdit
+from vibes_lsp.agents.session_files import Reading, read_edits, session_files
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.exchange.commit_search import NOTHING_ADDED, CommitSearch, DatedEdit, FoundLines
 from vibes_lsp.exchange.import_plan import (
@@ -25,10 +28,7 @@ from vibes_lsp.exchange.import_plan import (
     Refusal,
 )
 from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT
-from vibes_lsp.exchange.session_edits import AgentEdit
-from vibes_lsp.exchange.session_files import Reading, read_edits, session_files
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.ingest.events import UNKNOWN, Agent, SessionKey
 from vibes_lsp.ingest.record_events import session_id
 from vibes_lsp.model.vocabulary import PromptType
 from vibes_lsp.recording.arguments import Model, Prompt, Tool

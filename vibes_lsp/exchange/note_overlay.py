@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from vibes_lsp.agents.events import UNKNOWN
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.brought_lines import BroughtLines, brought_lines
 from vibes_lsp.exchange.git_ai_notes import (
@@ -24,7 +25,6 @@ from vibes_lsp.history.line_origins import LineOrigin
 from vibes_lsp.history.notes import NotesRef
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.ingest.events import UNKNOWN
 from vibes_lsp.model.members import Members
 
 _MAX_KEPT: Final = 256

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final, TypeAlias
 
+from vibes_lsp.agents.events import UNKNOWN
 from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
 from vibes_lsp.anchors.line_hashes import join_hashes
 from vibes_lsp.anchors.text import Text, replace_invalid
@@ -31,7 +32,6 @@ from vibes_lsp.exchange.import_plan import (
 from vibes_lsp.exchange.older_lines import older_edits
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.locate_annotations import locate_on_lines
-from vibes_lsp.ingest.events import UNKNOWN
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.timestamps import format_timestamp

@@ -14,6 +14,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias
 
+from vibes_lsp.agents.edited_lines import common_lines, text_lines
+from vibes_lsp.agents.events import DiffHunk, FileEdit, PatchChunk, lines_after, lines_before
+from vibes_lsp.agents.patch_placement import places_of
 from vibes_lsp.anchors.align import align, ascending
 from vibes_lsp.anchors.line_map import (
     MIN_MOVED_LINES,
@@ -24,9 +27,6 @@ from vibes_lsp.exchange.edit_placement import (
     Block,
     find_blocks,
 )
-from vibes_lsp.ingest.edited_lines import common_lines, text_lines
-from vibes_lsp.ingest.events import DiffHunk, FileEdit, PatchChunk, lines_after, lines_before
-from vibes_lsp.ingest.patch_placement import places_of
 from vibes_lsp.model.vocabulary import Action
 
 _LAYOUT: Final = re.compile(r"[\s,;]+")

@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from vibes_lsp.ingest.hook_spool import has_waiting_events, is_marked_by, mark_folding
+from vibes_lsp.ingest.hook import has_waiting_events, is_marked_by, mark_folding
 
 LINGER = 2.0
 """Seconds to wait for another event: agents send several in a row, and a start costs more."""
@@ -47,7 +47,7 @@ def _fold_until_quiet(folder: str, spool: str, marker: int) -> bool:
     # Imported late: see the docstring of the module.
     from pathlib import Path  # noqa: PLC0415
 
-    from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
+    from vibes_lsp.ingest.fold import fold_events  # noqa: PLC0415
     from vibes_lsp.store.audit_dir import AuditDir  # noqa: PLC0415
 
     directory = AuditDir(Path(folder))

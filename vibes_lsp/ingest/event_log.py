@@ -16,9 +16,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
 
-from vibes_lsp.errors import VibesError
-from vibes_lsp.history.repository import is_tracked
-from vibes_lsp.ingest.events import (
+from vibes_lsp.agents.claude_like import inner
+from vibes_lsp.agents.events import (
     AgentEvent,
     ChoicesMade,
     CommandRun,
@@ -30,8 +29,9 @@ from vibes_lsp.ingest.events import (
     SessionStarted,
     TurnEnded,
 )
-from vibes_lsp.ingest.payload_members import inner
-from vibes_lsp.ingest.payloads import parse_payload
+from vibes_lsp.agents.sender import parse_payload
+from vibes_lsp.errors import VibesError
+from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.ingest.record_events import EditedFile
 from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.members import JsonValue, Members, text

@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from vibes_lsp.anchors.text import Text
-from vibes_lsp.ingest.command_files import CommandFile
-from vibes_lsp.ingest.edited_lines import EditedRange, ResolvedEdit
-from vibes_lsp.ingest.events import (
+from vibes_lsp.agents.edited_lines import EditedRange, ResolvedEdit
+from vibes_lsp.agents.events import (
     UNKNOWN,
     Agent,
     AgentEvent,
@@ -33,7 +31,9 @@ from vibes_lsp.ingest.events import (
     SessionStarted,
     TurnEnded,
 )
-from vibes_lsp.ingest.transcripts import Transcripts
+from vibes_lsp.agents.transcripts import Transcripts
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.ingest.command_files import CommandFile
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import COMPARED_FILES, Action
 from vibes_lsp.recording import (

@@ -18,7 +18,7 @@ from lsprotocol import types
 from vibes_lsp.errors import UnreadableFile, VibesError, report
 from vibes_lsp.history.given_up_commits import take_back
 from vibes_lsp.index.project_files import read_source
-from vibes_lsp.ingest.hook_spool import has_waiting_events
+from vibes_lsp.ingest.hook import has_waiting_events
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.refresh import refresh_documents, refresh_project
 from vibes_lsp.lsp.server import Server
@@ -322,7 +322,7 @@ def _fold_events(project: Project) -> bool:
         VibesError: It cannot be written.
     """
     # Imported late: a server that only reads starts without it.
-    from vibes_lsp.ingest.fold_events import fold_events  # noqa: PLC0415
+    from vibes_lsp.ingest.fold import fold_events  # noqa: PLC0415
 
     take_back(project.directory)
     fold_events(project.directory)

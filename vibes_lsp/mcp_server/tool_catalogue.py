@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Final
 
-from vibes_lsp.ingest.provenance_answers import annotations_shown
+from vibes_lsp.agents.provenance_answers import annotations_shown
 from vibes_lsp.mcp_server import asking, prompt_search
 from vibes_lsp.mcp_server.answers import (
     Answer,

@@ -5,7 +5,7 @@ As for git, the repository and its trail must belong to the user; outside a repo
 folder on the way. `safe.directory` in the user's own settings of git names exceptions. A link that
 leads out of the project names another project's trail.
 
-`ingest.hook_spool` uses it too, so it imports only what Python has loaded to start.
+`ingest.hook` uses it too, so it imports only what Python has loaded to start.
 """
 
 from __future__ import annotations

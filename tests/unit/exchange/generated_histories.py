@@ -16,8 +16,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.trails import Repository
+from vibes_lsp.agents.events import DiffHunk, FileEdit, PatchChunk
 from vibes_lsp.exchange.commit_search import DatedEdit
-from vibes_lsp.ingest.events import DiffHunk, FileEdit, PatchChunk
 
 START = datetime(2026, 9, 1, 9, 0, 0, tzinfo=UTC)
 COMMON = ("", "", "}", "    return None", "    else:", "        pass", "import os", "    try:")

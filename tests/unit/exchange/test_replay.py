@@ -9,10 +9,10 @@ import pytest
 
 from tests.requirements import in_nightly
 from tests.unit.exchange.generated_histories import Generator, known_lines, write_repository
+from vibes_lsp.agents.events import FileEdit
 from vibes_lsp.exchange.commit_search import CommitSearch
 from vibes_lsp.exchange.replay import attribute_lines
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.ingest.events import FileEdit
 
 if TYPE_CHECKING:
     from pathlib import Path

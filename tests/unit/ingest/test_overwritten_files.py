@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from tests.trails import Repository
-from tests.unit.ingest.generated_edits import FOLDER, GeneratedEdit
-from tests.unit.ingest.payload_kinds import KINDS
-from tests.unit.ingest.published_edits import cursor
-from tests.unit.ingest.tool_calls import as_bytes
+from tests.unit.agents.generated_edits import FOLDER, GeneratedEdit
+from tests.unit.agents.payload_kinds import KINDS
+from tests.unit.agents.published_edits import cursor
+from tests.unit.agents.tool_calls import as_bytes
 from tests.unit.recording.projects import new_project
-from vibes_lsp.ingest import hook_spool
-from vibes_lsp.ingest.edited_lines import resolve_edit, why_unresolved
-from vibes_lsp.ingest.events import FilesEdited
-from vibes_lsp.ingest.fold_events import fold_events
-from vibes_lsp.ingest.hook_spool import store_event
-from vibes_lsp.ingest.payloads import read_event
-from vibes_lsp.ingest.waiting_events import without_overwrites
+from vibes_lsp.agents.edited_lines import resolve_edit, why_unresolved
+from vibes_lsp.agents.events import FilesEdited
+from vibes_lsp.agents.sender import read_event
+from vibes_lsp.ingest import hook
+from vibes_lsp.ingest.fold import fold_events
+from vibes_lsp.ingest.hook import store_event
+from vibes_lsp.ingest.spool import without_overwrites
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,5 +144,5 @@ def test_an_empty_folder_in_a_payload_is_not_taken(tmp_path: Path) -> None:
 def test_a_path_with_a_slash_before_the_drive_is_found_on_windows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("vibes_lsp.ingest.hook_spool.os.name", "nt")
-    assert hook_spool._named_folder(b'{"workspace_roots": ["/c:/p"]}') == "c:/p"
+    monkeypatch.setattr("vibes_lsp.ingest.hook.os.name", "nt")
+    assert hook._named_folder(b'{"workspace_roots": ["/c:/p"]}') == "c:/p"

@@ -1,0 +1,105 @@
+"""Cline's hook payloads (tried with CLI 3.0.65). Pure.
+
+They have neither prompt nor model, and `success` in `postToolUse` is true for a failed edit.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Final
+
+from vibes_lsp.agents.claude_like import (
+    absolute_path,
+    checked_version,
+    exit_code,
+    files_read,
+    new_event,
+    replacement,
+    subagent_key,
+)
+from vibes_lsp.agents.events import (
+    Action,
+    Agent,
+    AgentEvent,
+    CommandRun,
+    FileEdit,
+    FilesEdited,
+    SessionEnded,
+    SessionKey,
+    SessionStarted,
+)
+from vibes_lsp.model.members import JsonValue, Members, integer, mapping, objects, text, texts
+
+_EXIT_CODE: Final = re.compile(r"\ACommand exited with code (\d+)\Z")
+_CREATED: Final = "File created successfully"
+
+
+def read_event(payload: Members) -> AgentEvent | None:
+    """Return what happened; None for nothing to record."""
+    folder = next(iter(texts(payload, "workspaceRoots")), None)
+    root = text(mapping(payload, "sessionContext"), "rootSessionId") or text(payload, "taskId")
+    action = None if folder is None else _action(folder, payload)
+    if folder is None or action is None or not root:
+        return None
+    is_subagent = text(payload, "parent_agent_id") is not None
+    key = subagent_key(root, text(payload, "agent_id"), None) if is_subagent else SessionKey(root)
+    event = new_event(
+        Agent.CLINE,
+        {**payload, "cwd": folder},
+        key,
+        action,
+        moment=text(payload, "timestamp"),
+        call_id=text(mapping(payload, "tool_result"), "id"),
+        content=mapping(payload, "tool_result").get("input"),
+    )
+    version = checked_version(text(payload, "clineVersion"))
+    return None if event is None else replace(event, version=version)
+
+
+def _action(folder: str, payload: Members) -> Action | None:
+    match text(payload, "hookName"):
+        case "agent_start":
+            return SessionStarted()
+        case "agent_end":
+            return SessionEnded()
+        case "tool_result":
+            return _tool_use(folder, mapping(payload, "tool_result"))
+    return None
+
+
+def _tool_use(folder: str, result: Members) -> Action | None:
+    given, output = mapping(result, "input"), result.get("output")
+    match text(result, "name"):
+        case "editor":
+            return _edit(folder, given, mapping(result, "output"))
+        case "read_files":
+            return files_read(folder, *(text(each, "path") for each in objects(given.get("files"))))
+        case "run_commands":
+            run = _command(output)
+            return None if run is None else replace(run, duration=integer(result, "durationMs"))
+    return None
+
+
+def _edit(folder: str, given: Members, output: Members) -> FilesEdited | None:
+    path, new = text(given, "path"), text(given, "new_text")
+    if output.get("success") is not True or not path or new is None:
+        return None
+    edit = replacement(folder, given, ("path", "old_text", "new_text"))
+    if edit is None:
+        is_new = (text(output, "result") or "").startswith(_CREATED)
+        edit = FileEdit(absolute_path(folder, path), creates=is_new, after=new)
+    return FilesEdited((edit,))
+
+
+def _command(output: JsonValue) -> CommandRun | None:
+    """Return the commands of one call; they have an exit code where it is one command."""
+    runs = objects(output)
+    commands = [command for each in runs if (command := text(each, "query"))]
+    if not commands:
+        return None
+    code = exit_code(_EXIT_CODE, text(runs[0], "error"))
+    if runs[0].get("success") is True:
+        code = 0
+    told = "\n".join(text(each, "result") or "" for each in runs)
+    return CommandRun("\n".join(commands), code if len(runs) == 1 else None, told)

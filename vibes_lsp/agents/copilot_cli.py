@@ -1,0 +1,121 @@
+"""Copilot CLI's hook payloads (tried with 1.0.102). Pure.
+
+There are two forms: its own, in camel case and without an event name, and that of hooks with
+capital names, which it also runs from Claude Code's settings. Both may report one event.
+No payload names the model.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from vibes_lsp.agents.claude_like import (
+    absolute_path,
+    exit_code,
+    files_edited,
+    files_read,
+    milliseconds,
+    new_event,
+    patched_files,
+    replacement,
+)
+from vibes_lsp.agents.events import (
+    Action,
+    Agent,
+    AgentEvent,
+    CommandRun,
+    FileEdit,
+    PromptSubmitted,
+    SessionEnded,
+    SessionKey,
+    SessionStarted,
+    TurnEnded,
+)
+from vibes_lsp.agents.provenance_answers import provenance_asked
+from vibes_lsp.model.members import JsonValue, Members, mapping, text
+
+_EXIT_CODE: Final = re.compile(r"completed with exit code (\d+)>\s*\Z")
+_PATCH: Final = "*** Begin Patch"
+
+
+def read_event(payload: Members) -> AgentEvent | None:
+    """Return what happened; None for nothing to record."""
+    given: JsonValue = payload.get("toolArgs", payload.get("tool_input"))
+    action = _action(payload, given)
+    if action is None:
+        return None
+    session = text(payload, "sessionId") or text(payload, "session_id") or ""
+    agent_id = text(payload, "agentId") or text(payload, "agent_id")
+    parent = text(payload, "parentAgentId") or text(payload, "parent_agent_id")
+    kind = text(payload, "agentType") or text(payload, "agent_type")
+    key = SessionKey(agent_id, parent, kind) if agent_id and parent else SessionKey(session)
+    return new_event(
+        Agent.COPILOT_CLI,
+        payload,
+        key,
+        action,
+        moment=milliseconds(payload.get("timestamp")),
+        content=given if given is not None else text(payload, "prompt"),
+    )
+
+
+def _action(payload: Members, given: JsonValue) -> Action | None:
+    result = mapping(payload, "toolResult") or mapping(payload, "tool_result")
+    if result:
+        return _tool_use(payload, given, result)
+    if isinstance(given, str | dict) or "hookName" in payload:  # before a tool, or it failed
+        return None
+    event = text(payload, "hook_event_name")
+    prompt = text(payload, "prompt")
+    if prompt and event in (None, "UserPromptSubmit", "UserPromptSubmitted"):
+        return PromptSubmitted(prompt)
+    if event in ("SessionEnd", "SubagentStop") or (event is None and _is_end(payload)):
+        return SessionEnded()
+    if event == "Stop" or (
+        event is None and "stopReason" in payload and "agentName" not in payload
+    ):
+        return TurnEnded()
+    if event == "SubagentStart" or (event is None and _is_start(payload)):
+        return SessionStarted()
+    return None
+
+
+def _is_end(payload: Members) -> bool:
+    is_subagent = "agentId" in payload and "response" in payload
+    return is_subagent or ("reason" in payload and "stopReason" not in payload)
+
+
+def _is_start(payload: Members) -> bool:
+    is_subagent = "agentName" in payload and "stopReason" not in payload
+    return is_subagent or "initialPrompt" in payload
+
+
+def _tool_use(payload: Members, given: JsonValue, result: Members) -> Action | None:
+    folder = text(payload, "cwd") or ""
+    output = text(result, "textResultForLlm") or text(result, "text_result_for_llm")
+    if (text(result, "resultType") or text(result, "result_type")) not in ("success", None):
+        return None
+    if isinstance(given, str):
+        return patched_files(folder, given) if given.startswith(_PATCH) else None
+    members = given if isinstance(given, dict) else {}
+    path = text(members, "path")
+    tool = text(payload, "toolName") or text(payload, "tool_name")
+    asked = provenance_asked(tool, output)
+    if asked is not None:
+        return asked
+    match tool:
+        case "bash" | "Bash":
+            command = text(members, "command")
+            return CommandRun(command, exit_code(_EXIT_CODE, output), output) if command else None
+        case "view" | "Read":
+            return files_read(folder, path)
+        case "create" | "Write":
+            content = text(members, "file_text")
+            if not path or content is None:
+                return None
+            file = absolute_path(folder, path)
+            return files_edited(FileEdit(file, creates=True, after=content, may_overwrite=True))
+        case "edit" | "Edit":
+            return files_edited(replacement(folder, members, ("path", "old_str", "new_str")))
+    return None

@@ -1,0 +1,167 @@
+"""Hook up an agent, remove its hooks, and report its state: for `vibes init` and `vibes doctor`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from vibes_lsp.agents.all_agents import (
+    PROGRAM,
+    CodingAgent,
+    ConfigurationFile,
+    Scope,
+    UserHome,
+    configuration_files,
+)
+from vibes_lsp.agents.programs import program_version
+from vibes_lsp.agents.setup.hook_configuration import HookState
+from vibes_lsp.agents.setup.hook_files import (
+    ConfigurationChange,
+    add_to_files,
+    find_program,
+    inspect_file,
+    is_installed,
+    remove_from_files,
+)
+from vibes_lsp.agents.setup.trust import Trust, check_trust
+from vibes_lsp.errors import RefusedWrite
+
+
+@dataclass(frozen=True, slots=True)
+class AgentChange:
+    """What was done for an agent.
+
+    Attributes:
+        agent: The agent.
+        scope: Whose configuration was changed.
+        files: What was done to each file.
+        trust: Whether the agent runs the hooks now; None after a removal, and for an agent that is
+            not on this machine.
+    """
+
+    agent: CodingAgent
+    scope: Scope
+    files: tuple[ConfigurationChange, ...]
+    trust: Trust | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HookedFile:
+    """A configuration file of an agent, as it is.
+
+    Attributes:
+        scope: Whose configuration it is.
+        path: The file.
+        state: Whether it runs `vibes hook`; None if the file cannot be read.
+        problem: Why it cannot be read; empty if it can.
+    """
+
+    scope: Scope
+    path: Path
+    state: HookState | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AgentReport:
+    """The state of an agent on this machine and in a project.
+
+    Attributes:
+        agent: The agent.
+        program: Its program on PATH; None without one.
+        version: What the program says; empty if it was not asked or says nothing.
+        has_folder: Whether it has a folder in the home folder.
+        files: Its configuration files, in the project and in the home folder.
+        trust: Whether it runs the hooks of each scope that has some.
+    """
+
+    agent: CodingAgent
+    program: Path | None
+    version: str
+    has_folder: bool
+    files: tuple[HookedFile, ...]
+    trust: dict[Scope, Trust]
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether this person has the agent."""
+        return self.program is not None or self.has_folder
+
+    def state(self, scope: Scope) -> HookState:
+        """Return whether the configuration of a scope runs `vibes hook`."""
+        states = [file.state for file in self.files if file.scope is scope]
+        found = [state for state in states if state not in (None, HookState.ABSENT)]
+        if not found:
+            return HookState.ABSENT
+        if len(found) < len(states) or HookState.OUTDATED in found:
+            return HookState.OUTDATED
+        return HookState.HANDWRITTEN if HookState.HANDWRITTEN in found else HookState.CURRENT
+
+
+def add_agent(
+    agent: CodingAgent, scope: Scope, project: Path, home: UserHome, *, program: str = PROGRAM
+) -> AgentChange:
+    """Write our hooks into an agent's configuration and check whether it runs them.
+
+    Raises:
+        RefusedWrite: A file cannot be read, parsed or written, or there is no such configuration.
+    """
+    files = configuration_files(agent, scope, project, home, program=program)
+    if not files:
+        raise RefusedWrite(
+            f"{agent.name} has no user configuration for hooks",
+            hint="hook it up in a project, without --user",
+        )
+    is_here = is_installed(agent, home)  # before its folder is created
+    changes = add_to_files(files)
+    trust = check_trust(agent, scope, files, project, home) if is_here else None
+    return AgentChange(agent, scope, changes, trust)
+
+
+def remove_agent(agent: CodingAgent, scope: Scope, project: Path, home: UserHome) -> AgentChange:
+    """Remove our hooks from an agent's configuration.
+
+    Raises:
+        RefusedWrite: A file cannot be read, parsed or written.
+    """
+    files = configuration_files(agent, scope, project, home)
+    return AgentChange(agent, scope, remove_from_files(files))
+
+
+def inspect_agent(
+    agent: CodingAgent,
+    project: Path,
+    home: UserHome,
+    *,
+    program: str = PROGRAM,
+    runs_programs: bool = True,
+) -> AgentReport:
+    """Return the state of an agent; nothing is written.
+
+    Args:
+        agent: The agent.
+        project: The project's folder.
+        home: The person's home.
+        program: What hooks in the person's own configuration run.
+        runs_programs: Whether to run the agent's program, for its version and for what it trusts.
+    """
+    found = find_program(agent, home)
+    reports: list[HookedFile] = []
+    trust = {}
+    for scope in Scope:
+        wanted = PROGRAM if scope is Scope.PROJECT else program
+        files = configuration_files(agent, scope, project, home, program=wanted)
+        own = [_inspect(scope, file) for file in files]
+        if runs_programs and any(each.state not in (None, HookState.ABSENT) for each in own):
+            trust[scope] = check_trust(agent, scope, files, project, home)
+        reports += own
+    version = program_version(found, project) if runs_programs and found is not None else ""
+    has_folder = agent.home_folder(home).is_dir()
+    return AgentReport(agent, found, version, has_folder, tuple(reports), trust)
+
+
+def _inspect(scope: Scope, file: ConfigurationFile) -> HookedFile:
+    try:
+        return HookedFile(scope, file.path, inspect_file(file))
+    except RefusedWrite as error:
+        return HookedFile(scope, file.path, None, error.message)

@@ -1,0 +1,298 @@
+"""The hooks in an agent's JSON configuration: add, remove and inspect ours. Pure functions.
+
+Other hooks and settings are never changed. A hook is ours if its command is one that some version
+of `vibes init --agents` writes. A handwritten command that runs `vibes hook` among other things is
+neither changed nor removed, and no second hook is added beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from vibes_lsp.agents.setup.json_edits import (
+    SPACE,
+    Edit,
+    JsonText,
+    Layout,
+    Place,
+    apply_edits,
+    compact,
+    has_comments,
+    insertions,
+    is_created,
+    layout_of,
+    member,
+    parse_document,
+    place_of,
+    removals,
+    text_around,
+    write_object,
+)
+from vibes_lsp.errors import VibesError
+from vibes_lsp.model.canonical_json import json_type
+from vibes_lsp.model.members import JsonValue, Members, objects
+from vibes_lsp.model.members import text as text_member
+
+_PROGRAM: Final = (
+    r"""(?:'[^'"\n]*[/\\]vibes(?:\.exe)?'|"[^'"\n]*[/\\]vibes(?:\.exe)?"|[^\s'"]*vibes(?:\.exe)?)"""
+)
+_OURS: Final = re.compile(
+    rf"(?:& )?{_PROGRAM} hook(?: >/dev/null 2>&1)?(?: \|\| true|; exit 0)?"
+    rf'|cmd /c "{_PROGRAM} hook(?: >nul 2>&1)? \|\| exit 0"'
+)
+_RUNS_HOOK: Final = re.compile(r"""(?:^|[\s;&|/\\"'(])vibes(?:\.exe)?["']? +hook\b""")
+_COMMANDS: Final = ("command", "bash", "powershell", "commandWindows", "windows", "linux", "osx")
+_HOOKS: Final = "hooks"
+
+
+class MisplacedHooks(VibesError):
+    """The hooks of a configuration are not of the type that the agent expects."""
+
+    code = "misplaced-hooks"
+
+
+class HookState(StrEnum):
+    """Whether a configuration runs `vibes hook`.
+
+    Attributes:
+        CURRENT: For all events, in the current form.
+        OUTDATED: In an older form, or not for all events.
+        HANDWRITTEN: By commands that `vibes init --agents` did not write.
+        ABSENT: Not at all.
+    """
+
+    CURRENT = "current"
+    OUTDATED = "outdated"
+    HANDWRITTEN = "handwritten"
+    ABSENT = "absent"
+
+
+@dataclass(frozen=True, slots=True)
+class HookConfiguration:
+    """What an agent's configuration must contain.
+
+    Attributes:
+        entries: By event, the element of the event's array that runs `vibes hook`.
+        base: Other members that a new file needs.
+    """
+
+    entries: Mapping[str, Members]
+    base: Members
+
+    def add(self, text: str | None) -> str:
+        """Return a configuration with our hooks; the same text if nothing is missing or outdated.
+
+        Args:
+            text: The configuration; None if there is no file yet.
+
+        Raises:
+            MalformedJson: The text is not JSON.
+            MisplacedHooks: The hooks are not an object with an array for each event.
+        """
+        if text is None or not text.strip(SPACE):
+            hooks: Members = {_HOOKS: _arrays(self.entries), **self.base}
+            new = write_object(hooks, Layout(), depth=3)
+            return new + "\n" if text is None else text + new
+        document = parse_document(text)
+        layout = layout_of(document)
+        found = _find_hooks(document)
+        if found is None:
+            new = member(_HOOKS, _arrays(self.entries), layout, 1, depth=2)
+            return apply_edits(text, insertions(document, document.root, [new]))
+        missing = {name: entry for name, entry in self.entries.items() if name not in found.events}
+        edits = insertions(
+            document,
+            found.place,
+            [member(name, array, layout, 2, depth=1) for name, array in _arrays(missing).items()],
+        )
+        for name, event in found.events.items():
+            if name in self.entries:
+                edits += _update(document, event, self.entries[name])
+        return apply_edits(text, edits)
+
+    def remove(self, text: str) -> str | None:
+        """Return a configuration without our hooks; None if `add` created the whole file.
+
+        Raises:
+            MalformedJson: The text is not JSON.
+            MisplacedHooks: The hooks are not an object with an array for each event.
+        """
+        found = _find_hooks(document := parse_document(text)) if text.strip(SPACE) else None
+        if found is None:
+            return text
+        edits, emptied = [], set()
+        for index, event in enumerate(found.events.values()):
+            inner, is_empty = _removals(document, event)
+            if is_empty and is_created(document, event.place):
+                emptied.add(index)
+            else:
+                edits += inner
+        edits += removals(document, found.place, emptied)
+        keeps_some = len(emptied) < len(found.events) or has_comments(document, found.place)
+        if keeps_some or not emptied or not is_created(document, found.place):
+            return apply_edits(text, edits)
+        index = list(document.value).index(_HOOKS)
+        others = {name: value for name, value in document.value.items() if name != _HOOKS}
+        if (
+            others != self.base
+            or index
+            or document.comments
+            or not is_created(document, document.root)
+        ):
+            return apply_edits(text, removals(document, document.root, {index}))
+        return text_around(document)
+
+    def inspect(self, text: str) -> HookState:
+        """Return whether a configuration runs `vibes hook`.
+
+        Raises:
+            MalformedJson: The text is not JSON.
+            MisplacedHooks: The hooks are not an object with an array for each event.
+        """
+        found = _find_hooks(parse_document(text)) if text.strip(SPACE) else None
+        handlers = [
+            handler
+            for event in (found.events.values() if found is not None else ())
+            for entry in event.entries
+            for handler in _handlers(entry)
+        ]
+        has_own = any(map(_is_ours, handlers))
+        if not has_own and not any(map(_is_handwritten, handlers)):
+            return HookState.ABSENT
+        if self.add(text) != text:
+            return HookState.OUTDATED
+        return HookState.CURRENT if has_own else HookState.HANDWRITTEN
+
+
+def runs_hook(command: str) -> bool:
+    """Return whether a command runs `vibes hook`, also among other things."""
+    return _RUNS_HOOK.search(command) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Event:
+    """The array of an event: its place and its elements."""
+
+    place: Place
+    entries: list[JsonValue]
+
+
+@dataclass(frozen=True, slots=True)
+class _Hooks:
+    """The object with the hooks: its place and its arrays, by event."""
+
+    place: Place
+    events: dict[str, _Event]
+
+
+def _find_hooks(document: JsonText) -> _Hooks | None:
+    if _HOOKS not in document.value:
+        return None
+    value = document.value[_HOOKS]
+    place = place_of(document.value, document.root, _HOOKS)
+    if not isinstance(value, dict):
+        raise _misplaced(document, place, "hooks", "an object", value)
+    events = {}
+    for (name, entries), item in zip(value.items(), place.items, strict=True):
+        if not isinstance(entries, list):
+            raise _misplaced(document, item.place, f"hooks.{name}", "an array", entries)
+        events[name] = _Event(item.place, entries)
+    return _Hooks(place, events)
+
+
+def _misplaced(
+    document: JsonText, place: Place, name: str, expected: str, value: JsonValue
+) -> MisplacedHooks:
+    line = document.text.count("\n", 0, place.start) + 1
+    return MisplacedHooks(f"{name} is a JSON {json_type(value)}, expected {expected} (line {line})")
+
+
+def _arrays(entries: Mapping[str, Members]) -> Members:
+    return {name: [entry] for name, entry in entries.items()}
+
+
+def _handlers(entry: JsonValue) -> list[Members]:
+    """Return what an element runs: those of a group, or the element itself."""
+    if not isinstance(entry, dict):
+        return []
+    group = entry.get(_HOOKS)
+    return objects(group) if isinstance(group, list) else [entry]
+
+
+def _commands(handler: Members) -> list[str]:
+    return [found for name in _COMMANDS if (found := text_member(handler, name)) is not None]
+
+
+def _is_ours(handler: Members) -> bool:
+    commands = _commands(handler)
+    return bool(commands) and all(map(_OURS.fullmatch, commands))
+
+
+def _is_handwritten(handler: Members) -> bool:
+    return not _is_ours(handler) and any(map(runs_hook, _commands(handler)))
+
+
+def _update(document: JsonText, event: _Event, wanted: Members) -> list[Edit]:
+    """Return the edits that bring our hook of an event up to date, or add it."""
+    for entry, item in zip(event.entries, event.place.items, strict=True):
+        if any(map(_is_ours, _handlers(entry))):
+            return _replace(entry, item.place, wanted)
+    if any(_is_handwritten(each) for entry in event.entries for each in _handlers(entry)):
+        return []
+    return insertions(document, event.place, [compact(wanted)])
+
+
+def _replace(entry: JsonValue, place: Place, wanted: Members) -> list[Edit]:
+    """Return the edits that update an element; settings that a person added to it are kept."""
+    if entry == wanted or not isinstance(entry, dict):
+        return []
+    (new,) = _handlers(wanted)
+    handlers = _handlers(entry)
+    is_plain = entry.keys() <= wanted.keys() and len(handlers) == 1
+    if is_plain and handlers[0].keys() <= new.keys() | set(_COMMANDS):
+        return [Edit(place.start, place.end, compact(wanted))]
+    edits = []
+    for handler, inner in _handler_places(entry, place):
+        for name in handler if _is_ours(handler) else ():
+            if name in new and name in _COMMANDS and handler[name] != new[name]:
+                at = place_of(handler, inner, name)
+                edits.append(Edit(at.start, at.end, compact(new[name])))
+    return edits
+
+
+def _handler_places(entry: Members, place: Place) -> list[tuple[Members, Place]]:
+    group = entry.get(_HOOKS)
+    if not isinstance(group, list):
+        return [(entry, place)]
+    items = place_of(entry, place, _HOOKS).items
+    pairs = zip(group, items, strict=True)
+    return [(each, item.place) for each, item in pairs if isinstance(each, dict)]
+
+
+def _removals(document: JsonText, event: _Event) -> tuple[list[Edit], bool]:
+    """Return the edits that remove our hooks of an event, and whether its array is empty then."""
+    edits, whole = [], set()
+    for index, entry in enumerate(event.entries):
+        ours = {number for number, each in enumerate(_elements(entry)) if _is_own_element(each)}
+        if not ours:
+            continue
+        if len(ours) == len(_elements(entry)):
+            whole.add(index)
+        elif isinstance(entry, dict):
+            group = place_of(entry, event.place.items[index].place, _HOOKS)
+            edits += removals(document, group, ours)
+    edits += removals(document, event.place, whole)
+    return edits, bool(whole) and len(whole) == len(event.entries)
+
+
+def _elements(entry: JsonValue) -> list[JsonValue]:
+    group = entry.get(_HOOKS) if isinstance(entry, dict) else None
+    return group if isinstance(group, list) else [entry]
+
+
+def _is_own_element(element: JsonValue) -> bool:
+    return isinstance(element, dict) and _is_ours(element)
