@@ -46,7 +46,7 @@ class Blob:
 def exact_owners(records: Iterable[HunkRecord], blob: Blob) -> dict[int, LineOwner]:
     """Return whose lines of a text are by the records that were made for this very text.
 
-    A back-fill says where an older record's lines are, but not that they stand as written.
+    A back-fill was made later: where an older record's lines are, its hashes say.
 
     Args:
         records: Records of the file; of two about one line the first owns it.
@@ -54,10 +54,9 @@ def exact_owners(records: Iterable[HunkRecord], blob: Blob) -> dict[int, LineOwn
     """
     found: dict[int, LineOwner] = {}
     for record in records:
-        if record.hashes and record.anchors.file_hash == blob.content:
+        if record.is_of_text(blob.content):
             for number, known in enumerate(record.hashes, record.first):
-                if not record.is_remap or known in blob.hashed.hashes[number : number + 1]:
-                    found.setdefault(number, record.owner(known, is_sure=True))
+                found.setdefault(number, record.owner(known, is_sure=True))
     return found
 
 
@@ -80,12 +79,13 @@ def placed_owners(
         is_boundary: Whether the commit is the boundary of a shallow clone: then git cannot say what
             it brought, and all are claims.
         moved: The ids of the records of other files, whose lines those have lost; taken only where
-            they are complete.
+            they are complete, with a distinctive line.
     """
     found: dict[int, LineOwner] = {}
     free = set(brought)
     complete = [record for record in records if _is_complete(record, blob, free)]
-    ordered = [*complete, *(record for record in records if record not in complete)]
+    others = (record for record in records if record not in complete and record.id not in moved)
+    ordered = [*complete, *others]
     for is_sure in (True, False):  # evidence comes before rank (R7)
         for record in ordered:
             owners = (

@@ -21,8 +21,9 @@ from vibes_lsp.history.log_additions import ids_added
 from vibes_lsp.history.patches import FilePatch, commit_patch, had_line
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.placing.commit_facts import Blob, exact_owners, placed_owners
+from vibes_lsp.placing.hash_placement import consecutive
 from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner
-from vibes_lsp.placing.moved_blocks import Place, PlacedLines, moved_lines
+from vibes_lsp.placing.moved_blocks import MIN_MOVED, Place, PlacedLines, moved_lines
 
 LOG: Final = ".ai-audit/annotations.jsonl"
 _Moves: TypeAlias = list[tuple[Place, tuple[str, Place]]]
@@ -135,7 +136,7 @@ class CommitRecords:
         records = [
             record
             for record in self._records.of_file(self._path(name))
-            if record.hashes and record.anchors.file_hash == content
+            if record.is_of_text(content)
         ]
         latest = self._latest_parent(commit) + _SECOND
         if all(record.moment >= latest for record in records) and not _overlap(records):
@@ -201,8 +202,8 @@ class CommitRecords:
             HistoryUnavailable: Git fails.
         """
         blob = self.blob(commit, name)
-        lines = blob.text.lines
-        long = {line_hash(lines[number]): number for number in numbers if is_long(lines[number])}
+        lines, distinctive = blob.text.lines, numbers & blob.hashed.distinctive
+        proofs = {blob.hashed.hashes[number]: lines[number] for number in distinctive}
         known = self._repository.objects.commit(commit)
         standing = {owner.record for owner in self.owners(commit, name).values()}
         candidates = [
@@ -211,7 +212,7 @@ class CommitRecords:
             if known is not None
             and record.id not in standing
             and record.moment < known.moment + _SECOND
-            and not long.keys().isdisjoint(record.hashes)
+            and not proofs.keys().isdisjoint(record.hashes)
         ]
         if known is None or not candidates or commit in self.boundary:
             return {}
@@ -224,7 +225,7 @@ class CommitRecords:
                 self._repository,
                 known.parents,
                 name,
-                lines[next(long[known_hash] for known_hash in record.hashes if known_hash in long)],
+                next(proofs[line] for line in record.hashes if line in proofs),
             )
         ]
         wanted.sort(key=lambda record: record.moment, reverse=True)
@@ -294,8 +295,13 @@ class CommitRecords:
                 except HistoryUnavailable:
                     known = []
             self._moves[commit] = dict(known)
-        moves = self._moves[commit]
-        return {number: moves[name, number] for number in numbers if (name, number) in moves}
+        moves, lines = self._moves[commit], self.blob(commit, name).text.lines
+        return {
+            number: moves[name, number]
+            for block in consecutive(sorted(n for n in numbers if (name, n) in moves))
+            if len(block) >= MIN_MOVED and any(is_long(lines[number]) for number in block)
+            for number in block
+        }
 
     def summarise(self, files: Iterable[tuple[str, str, AbstractSet[int]]]) -> None:
         """Ask git at once what commits changed, before `moved` is asked of each.
@@ -339,7 +345,7 @@ class CommitRecords:
         records = {
             record.id: record
             for record in (*brought.of_file(path, self.blob(commit, name)), *named)
-            if not (record.hashes and record.anchors.file_hash == content and record.path == path)
+            if not (record.is_of_text(content) and record.path == path)
         }
         moved = {
             record.id

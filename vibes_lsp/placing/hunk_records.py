@@ -71,6 +71,10 @@ class HunkRecord(msgspec.Struct, frozen=True, gc=False):
         """Whether it says that a commit brought it."""
         return len(self.commit) >= _MIN_PREFIX and commit.startswith(self.commit)
 
+    def is_of_text(self, content: str) -> bool:
+        """Whether it was made for a text, given by its hash: then its line numbers are right."""
+        return bool(self.hashes) and self.anchors.file_hash == content and not self.is_remap
+
     @property
     def range(self) -> AnchoredRange:
         """Its lines with their anchors."""

@@ -12,7 +12,7 @@ from vibes_lsp.anchors.line_hashes import line_hash
 from vibes_lsp.placing.commit_facts import Blob, exact_owners, placed_owners
 from vibes_lsp.placing.hunk_records import HunkRecord
 
-END = ["raise ValueError(value)", ""]
+END = ["return", ""]
 
 
 def record(name: str, lines: list[str]) -> HunkRecord:
@@ -36,11 +36,19 @@ def test_of_complete_blocks_the_newest_owns_what_both_fit() -> None:
     assert owners(lines, record("two", lines), record("one", lines)) == ["two"] * 4
 
 
-def test_a_back_fill_owns_no_line_that_does_not_stand_as_its_hash_says() -> None:
+def test_boilerplate_that_another_file_has_lost_is_nobodys() -> None:
+    lines, blob = [*lines_of(1, 4), *END], Blob(joined(*lines_of(1, 4), *END).encode())
+    brought = set(range(len(lines)))
+    assert placed_owners([record("one", END)], blob, brought, moved={"one"}) == {}
+    assert placed_owners([record("one", lines)], blob, brought, moved={"one"}).keys() == brought
+
+
+def test_a_back_fill_owns_no_line_by_its_number() -> None:
     lines = lines_of(1, 4)
     blob = Blob(joined(*lines[:2], "a person's line", lines[3]).encode())
     anchors = Anchors(file_hash=blob.content)
     hunk = structs.replace(record("one", lines), anchors=anchors)
     back_fill = structs.replace(hunk, is_remap=True)
     assert exact_owners([hunk], blob).keys() == {0, 1, 2, 3}, "a formatter may have changed one"
-    assert exact_owners([back_fill], blob).keys() == {0, 1, 3}
+    assert exact_owners([back_fill], blob) == {}
+    assert placed_owners([back_fill], blob, {0, 1, 2, 3}).keys() == {0, 1, 3}

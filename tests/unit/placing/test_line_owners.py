@@ -112,6 +112,31 @@ def test_a_renamed_file_keeps_its_owners(project: Project) -> None:
     assert project.owners("b.py") == ["ai one"] * 6
 
 
+def test_what_a_person_adds_to_a_renamed_file_is_not_what_was_beside_it(project: Project) -> None:
+    end = ["    return None", ""]
+    project.ai("one", "a.py", *BLOCK, *end, *PERSON, wrote=(1, 8))
+    project.commit()
+    project.git("mv", "a.py", "b.py")
+    project.person("b.py", *BLOCK, *end, *OTHER[:3], BLOCK[0], *end, *PERSON)
+    project.commit()
+    assert project.owners("b.py") == ["ai one"] * 8 + [NONE] * 10
+
+
+def test_an_edit_keeps_its_lines_when_commits_change_places(project: Project) -> None:
+    common = "raise ValueError(value)"
+    project.person("a.py", *PERSON)
+    start = project.commit()
+    project.ai("one", "a.py", common, *BLOCK, *PERSON, wrote=(1, 7))
+    first = project.commit()
+    project.ai("two", "a.py", common, *BLOCK, *PERSON, *OTHER, common, wrote=(12, 18))
+    second = project.commit()
+    project.git("reset", "--quiet", "--hard", start)
+    project.git("cherry-pick", second, first)
+    expected = ["ai one"] * 7 + [NONE] * 4 + ["ai two"] * 7
+    assert project.owners("a.py") == expected
+    assert project.owners("a.py", clone(project)) == expected
+
+
 def test_a_reverted_revert_brings_the_owners_back(project: Project) -> None:
     project.person("a.py", *PERSON)
     project.commit()
