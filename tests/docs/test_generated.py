@@ -14,7 +14,6 @@ from tools.docs.generate import DOCS, files
 
 PAGES = {
     "docs/locating.md": {"locating-five", "locating-others", "locating-sums"},
-    "docs/architecture.md": {"locating-rate"},
     "README.md": {"locating-summary"},
 }
 

@@ -39,6 +39,15 @@ def test_every_page_of_the_documentation_is_linked_from_another() -> None:
     assert pages <= linked
 
 
+def test_the_modules_that_the_architecture_names_are_there() -> None:
+    page = (REPOSITORY / "docs/architecture.md").read_text(encoding="utf-8")
+    packages = {path.parent.name for path in (REPOSITORY / "vibes_lsp").glob("*/__init__.py")}
+    modules = re.findall(r"`([a-z_]+(?:\.[a-z_]+)+)`", page)
+    named = {name for name in modules if name.split(".")[0] in packages}
+    places = {name: REPOSITORY / "vibes_lsp" / name.replace(".", "/") for name in named}
+    assert [name for name, place in places.items() if not place.with_suffix(".py").is_file()] == []
+
+
 def test_headings_have_the_anchors_that_github_gives_them(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("# `a.b` [of](c.md): it's\n\n## Twice\n\n## Twice\n\n```\n# no heading\n```\n")

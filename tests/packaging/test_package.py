@@ -60,7 +60,7 @@ def test_the_source_archive_is_whole_and_builds_the_same_wheel(built: Path, tmp_
         "CHANGELOG.md",
         "Makefile",
         "constraints.txt",
-        "docs/releasing.md",
+        "CONTRIBUTING.md",
         "tests/conftest.py",
     }
     assert whole | {"editors/neovim/plugin/vibes.lua", "editors/vscode/package.json"} <= names
@@ -77,7 +77,7 @@ def test_the_source_archive_is_whole_and_builds_the_same_wheel(built: Path, tmp_
 def test_the_checklist_tries_the_wheel(built: Path) -> None:
     (steps,) = re.findall(
         r"^```sh\n(.*?)^```$",
-        (REPOSITORY / "docs/releasing.md").read_text(encoding="utf-8"),
+        (REPOSITORY / "CONTRIBUTING.md").read_text(encoding="utf-8"),
         re.MULTILINE | re.DOTALL,
     )
     make, rest = steps.split("\n", 1)

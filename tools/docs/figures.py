@@ -45,7 +45,6 @@ def blocks(results: Mapping[str, Any]) -> dict[str, list[str]]:
         "locating-others": _table("drawn from", results["others"], called=False),
         "locating-sums": _sums(results),
         "locating-summary": _summary(results),
-        "locating-rate": _rate(results),
     }
 
 
@@ -104,15 +103,6 @@ def _summary(results: Mapping[str, Any]) -> list[str]:
         f"Measured on {whole['ranges']:,} ranges of five public repositories: the first line of {whole['startRight']:.1f} % was found, first and last line of {whole['bothRight']:.1f} %,",
         f"and {wrong:,} of {whole['sure']:,} claims called sure were wrong; in five repositories never used before, {unseen['wrong']:,} of {unseen['sure']:,}",
         "([how](docs/locating.md)).",
-    ]
-
-
-def _rate(results: Mapping[str, Any]) -> list[str]:
-    history, unseen = _sum(results, _HISTORY), results["unseen"]
-    wrong = history["wrong"] + history["wrongDead"]
-    return [
-        f"With history, {wrong:,} of {history['sure']:,} sure claims are wrong on the repositories and draws of that page,",
-        f"and {unseen['wrong']:,} of {unseen['sure']:,} on five repositories never used before.",
     ]
 
 

@@ -16,6 +16,7 @@ from tools.docs import (
     figures,
     hook_figures,
     knowledge_matrix,
+    layers,
     mcp_reference,
     protocol_reference,
 )
@@ -40,8 +41,11 @@ def files() -> dict[Path, str]:
     made[DOCS / "protocol.md"] = (
         _GENERATED.format(source="`vibes_lsp/lsp`") + protocol_reference.page()
     )
-    for page in (DOCS / "locating.md", DOCS / "architecture.md", DOCS.parent / "README.md"):
+    for page in (DOCS / "locating.md", DOCS.parent / "README.md"):
         made[page] = figures.filled(page.read_text(encoding="utf-8"))
+    architecture = DOCS / "architecture.md"
+    text = architecture.read_text(encoding="utf-8")
+    made[architecture] = figures.with_blocks(text, layers.blocks())
     edited = DOCS / "edited-lines.md"
     made[edited] = figures.with_blocks(edited.read_text(encoding="utf-8"), edit_figures.blocks())
     mcp = DOCS / "mcp.md"

@@ -1,6 +1,6 @@
 """Find the likeliest place of ranges that do not occur verbatim; the result is never sure.
 
-Three steps, each using all records of the file (decision 29): where each range starts, which lines
+Three steps, each using all records of the file: where each range starts, which lines
 were inserted or edited in it, where it ends.
 """
 

@@ -2,7 +2,7 @@
 
 Every context quotes up to three lines. Together they are a sparse copy of the old text, which is
 aligned with the new one: rare lines may justify a change of offset, common ones follow their
-neighbours. Buys 6.1 points of starts and 3.6 of both ends, without history (decision 29).
+neighbours. Buys 6.1 points of starts and 3.6 of both ends, without history.
 """
 
 from __future__ import annotations

@@ -288,10 +288,10 @@ def _start_folding(folder: str) -> None:
         for standard in (0, 1, 2):
             os.dup2(null, standard)
         quoted = [f'"{each}"' for each in (sys.executable, *arguments)]
-        os.spawnv(os.P_DETACH, sys.executable, quoted)  # noqa: S606
+        os.spawnv(os.P_DETACH, sys.executable, quoted)  # noqa: S606, TID251
         return
     null_files = [(os.POSIX_SPAWN_OPEN, each, os.devnull, os.O_RDWR, 0) for each in (0, 1, 2)]
-    os.posix_spawn(
+    os.posix_spawn(  # noqa: TID251
         sys.executable,
         [sys.executable, *arguments],
         os.environ,

@@ -38,7 +38,7 @@ async def start_module(module: str, *arguments: str, reads_errors: bool = True) 
         OSError: It cannot be started.
     """
     start = asyncio.get_running_loop().create_task(
-        asyncio.create_subprocess_exec(
+        asyncio.create_subprocess_exec(  # noqa: TID251
             *(sys.executable, "-P", "-m", module, *arguments),
             stdin=DEVNULL,
             stdout=PIPE,

@@ -3,7 +3,7 @@
 The library's own buffer splits lines where no editor does, and copies the text for each change.
 
 A line ends at LF, as for an anchor, git, Neovim, Emacs and Helix. LSP also names a CR alone, but
-these editors send one as a part of its line; others never send one (decision 31).
+these editors send one as a part of its line; others never send one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The audit trails that the server has open, each found by the files that it owns.
 
 A `Project` is refreshed before every answer and replaces its `TrailSnapshot` when anything changed.
-Only the event loop may touch what is in this module; `docs/threads.md` has the rules.
+Only the event loop may touch what is in this module; `docs/architecture.md` has the rules.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 It is in `.ai-audit/spool/`, which git ignores. A request's records are stored there with its result
 before they go to the log. So the same request again, in any process and after any crash, appends
-what is missing and returns the same result (`docs/decisions/0008-idempotent-requests.md`). An
+what is missing and returns the same result (`docs/decisions/requests.md`). An
 inline completion is such a request, known by its own id; while it waits for more parts it is in
 `spool/held/`. Nothing read here is trusted: see `spool_validation`.
 """

@@ -127,7 +127,7 @@ def test_an_edited_line_is_known_from_another_record(replacement: list[str]) -> 
 
 
 def test_a_deleted_line_leaves_the_edit_unproven() -> None:
-    """The search for deleted lines was dropped: it bought 0.03 points (decision 29)."""
+    """The search for deleted lines was dropped: it bought 0.03 points."""
     now = "".join([*LINES[:15], *LINES[16:]])
     located, _ = found("".join(LINES), now, (10, 20), (16, 16))
     assert (located.state, located.start, located.kinds) == (State.EDITED, 10, ())
