@@ -8,10 +8,10 @@ import re
 import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from io import BufferedReader
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcParseError
 from pygls.io_ import StdoutWriter
 
@@ -31,108 +31,71 @@ MAX_LINE: Final = 8 << 10
 _CHUNK: Final = 1 << 16
 _MAX_SKIPPED: Final = 16 << 30
 """Longest message in bytes that is skipped; of a longer one the length is taken for an error."""
-_KEPT: Final = 8 << 10
-"""Bytes at both ends of a skipped message in which its method and document are looked for."""
-_DID_OPEN: Final = re.compile(rb'"method"\s*:\s*"textDocument\\?/didOpen"')
-_URI: Final = re.compile(rb'"uri"\s*:\s*("[^"]{1,4000}")')
 _LENGTH: Final = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]{1,18})[ \t]*\r?\n", re.IGNORECASE)
 _TOO_LONG: Final = re.compile(rb"content-length[ \t]*:[ \t]*[0-9]{19}", re.IGNORECASE)
 
 
-class _StreamInvalidError(Exception):
-    """Where the next message starts is unknown."""
+class Incoming:
+    """The bytes that a client sends.
 
+    Args:
+        read: Returns bytes that arrived; none at the end.
+    """
 
-@dataclass(frozen=True, slots=True)
-class SkippedBody:
-    """Both ends of a body that is too long to be kept."""
-
-    head: bytes
-    tail: bytes
-
-
-class Framing:
-    """Finds messages in bytes as they arrive."""
-
-    def __init__(self) -> None:
+    def __init__(self, read: Callable[[], Awaitable[bytes]]) -> None:
+        self._read = read
         self._received = bytearray()
-        self._length: int | None = None  # of the body that comes next
-        self._lengths: set[int] = set()  # in the headers so far
-        self._others = 0
-        self._head = self._tail = b""  # of a body that is skipped
 
-    @property
-    def is_within_body(self) -> bool:
-        """Whether the body of a message is incomplete."""
-        return self._length is not None
-
-    def add(self, data: bytes) -> None:
-        """Add bytes that arrived."""
-        self._received += data
-
-    def next_body(self) -> bytes | SkippedBody | None:
-        """Return the next body; None until more has arrived.
-
-        Of one that is too long only the ends are kept: the text of a huge file. Editors send a text
-        whole when a file is opened, perhaps by mistake.
+    async def length(self) -> int | None:
+        """Read headers, and return the length of the body that follows; None at the end.
 
         Raises:
-            JsonRpcParseError: Headers give no length, or several; the next message can be read.
-            _StreamInvalidError: A message is too long.
+            JsonRpcParseError: They give no length, or several; the next message can be read.
         """
-        if self._length is None and not self._read_headers():
-            return None
-        length = self._length or 0
-        if length > MAX_BODY or self._head:
-            return self._skip(length)
-        if len(self._received) < length:
-            return None
-        body = bytes(self._received[:length])
+        lengths, others = set[int](), False
+        while line := await self._line():
+            if line.strip():
+                found = _LENGTH.fullmatch(line)
+                if found is not None:
+                    lengths.add(int(found[1]))
+                elif _TOO_LONG.match(line):
+                    lengths.add(sys.maxsize)
+                else:
+                    others = True
+            elif len(lengths) == 1 or max(lengths, default=0) > _MAX_SKIPPED:
+                return max(lengths)
+            elif lengths or others:
+                raise JsonRpcParseError("the headers do not give one Content-Length")
+        return None
+
+    async def body(self, length: int) -> bytes | None:
+        """Return a body; None if the input ends within it."""
+        while len(self._received) < length:
+            if not await self._more():
+                return None
+        return self._take(length)
+
+    async def skip(self, length: int) -> None:
+        """Read a body that is too long to be kept."""
+        while (length := length - len(self._take(length))) and await self._more():
+            pass
+
+    async def _line(self) -> bytes:
+        """Return a line, or the next part of a long one; nothing at the end."""
+        while not (end := self._received.find(b"\n") + 1) and len(self._received) < MAX_LINE:
+            if not await self._more():
+                return b""
+        return self._take(min(end or MAX_LINE, MAX_LINE))
+
+    async def _more(self) -> bool:
+        data = await self._read()
+        self._received += data
+        return bool(data)
+
+    def _take(self, length: int) -> bytes:
+        taken = bytes(self._received[:length])
         del self._received[:length]
-        self._length = None
-        return body
-
-    def _skip(self, length: int) -> SkippedBody | None:
-        """Drop what arrived of a body of which so much is to come."""
-        piece = bytes(self._received[:length])
-        del self._received[: len(piece)]
-        self._head, self._tail = self._head or piece[:_KEPT], (self._tail + piece)[-_KEPT:]
-        self._length = length - len(piece)
-        if self._length:
-            return None
-        found = SkippedBody(self._head, self._tail)
-        self._head, self._tail, self._length = b"", b"", None
-        return found
-
-    def _read_headers(self) -> bool:
-        """Return whether the length of the next body is known."""
-        while (end := self._received.find(b"\n") + 1) or len(self._received) >= MAX_LINE:
-            line = bytes(self._received[: min(end or MAX_LINE, MAX_LINE)])
-            del self._received[: len(line)]
-            if not line.strip():
-                if self._end_headers():
-                    return True
-                continue
-            found = _LENGTH.fullmatch(line)
-            if found is not None:
-                self._lengths.add(int(found[1]))
-            elif _TOO_LONG.match(line):
-                self._lengths.add(sys.maxsize)
-            else:
-                self._others += 1
-        return False
-
-    def _end_headers(self) -> bool:
-        lengths, others = self._lengths, self._others
-        self._lengths, self._others = set(), 0
-        if lengths and max(lengths) > _MAX_SKIPPED:
-            raise _StreamInvalidError(f"a message of more than {_MAX_SKIPPED:,} bytes is not read")
-        if len(lengths) == 1:
-            self._length = lengths.pop()
-            return True
-        if lengths or others:
-            raise JsonRpcParseError("the headers do not give one Content-Length")
-        return False
+        return taken
 
 
 def serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> None:
@@ -167,58 +130,46 @@ async def _serve(server: Server, read: Callable[[], Awaitable[bytes]]) -> None:
         read: Returns bytes that arrived; none at the end.
     """
     asyncio.get_running_loop().set_exception_handler(_report_in_background)
-    framing = Framing()
+    incoming = Incoming(read)
     try:
-        while data := await read():
-            framing.add(data)
-            while _handle_next(server, framing):  # noqa: ASYNC110  # nothing is waited for
-                await asyncio.sleep(0)
-        if framing.is_within_body:
-            _logger.warning("the client disconnected within a message")
-    except _StreamInvalidError as error:
-        _logger.error("%s: the session ends", error)  # noqa: TRY400
-        server.exit_code = 1
+        while await _handle_next(server, incoming):  # noqa: ASYNC110  # nothing is waited for
+            await asyncio.sleep(0)  # the coroutines of the message begin
     finally:
         await finish_starting()
 
 
-def _handle_next(server: Server, framing: Framing) -> bool:
-    """Handle the next message, if there is a whole one; return whether there was."""
+async def _handle_next(server: Server, incoming: Incoming) -> bool:
+    """Handle the next message; return whether another one may follow."""
     try:
-        body = framing.next_body()
+        length = await incoming.length()
     except JsonRpcParseError as error:
         server.protocol.send_error(None, error)
         return True
-    except _StreamInvalidError as error:
-        server.protocol.send_error(None, JsonRpcInvalidRequest(str(error)))
-        raise
-    if body is None:
+    if length is None:
         return False
-    if isinstance(body, SkippedBody):
-        _refuse(server, body)
-    else:
-        _handle(server, body)
+    if length > MAX_BODY:
+        is_meant = length <= _MAX_SKIPPED
+        _refuse(server, MAX_BODY if is_meant else _MAX_SKIPPED)
+        if is_meant:
+            await incoming.skip(length)
+        else:
+            _logger.error("where the next message begins is unknown: the session ends")
+            server.exit_code = 1
+        return is_meant
+    body = await incoming.body(length)
+    if body is None:
+        _logger.warning("the client disconnected within a message")
+        return False
+    _handle(server, body)
     return True
 
 
-def _refuse(server: Server, body: SkippedBody) -> None:
-    """Keep no text of a huge file, or answer that a message is too long; the session goes on."""
-    uri = _opened_document(body.head) or _opened_document(body.tail)  # members may have any order
-    if uri is not None and any(map(_DID_OPEN.search, (body.head, body.tail))):
-        server.refuse_text(uri)
-        return
-    message = f"a message of more than {MAX_BODY:,} bytes is not read"
+def _refuse(server: Server, limit: int) -> None:
+    """Say that a message is too long; most likely it has the text of a file opened by mistake."""
+    message = f"a message of more than {limit:,} bytes is not read"
     _logger.warning("%s", message)
     server.protocol.send_error(None, JsonRpcInvalidRequest(message))
-
-
-def _opened_document(part: bytes) -> str | None:
-    found = _URI.search(part)
-    try:
-        uri = None if found is None else parse_json(found[1])
-    except MalformedJson:
-        return None
-    return uri if isinstance(uri, str) else None
+    server.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
 
 def _handle(server: Server, body: bytes) -> None:

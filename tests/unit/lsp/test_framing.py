@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import asyncio
+from collections.abc import Iterable
+
 from hypothesis import given
 from hypothesis import strategies as st
 from pygls.exceptions import JsonRpcParseError
 
-from vibes_lsp.lsp import transport
-from vibes_lsp.lsp.transport import Framing, SkippedBody
+from vibes_lsp.lsp.transport import Incoming
 
 HEADS = (
     b"Content-Length: %d\r\n\r\n",
@@ -17,11 +18,32 @@ HEADS = (
 )
 
 
-def bodies(framing: Framing) -> list[bytes | SkippedBody]:
+def sent(parts: Iterable[bytes]) -> Incoming:
+    """Return the input of a client that sends some bytes, in parts that are not empty."""
+    left = iter([*filter(None, parts), b""])
+
+    async def read() -> bytes:
+        return next(left)
+
+    return Incoming(read)
+
+
+async def bodies(incoming: Incoming) -> list[bytes]:
     found = []
-    while (body := framing.next_body()) is not None:
+    while (length := await incoming.length()) is not None:
+        body = await incoming.body(length)
+        assert body is not None
         found.append(body)
     return found
+
+
+def cut(data: bytes, sizes: list[int]) -> list[bytes]:
+    parts = []
+    while data:
+        sizes.append(sizes.pop(0))
+        parts.append(data[: sizes[0]])
+        data = data[sizes[0] :]
+    return parts
 
 
 @given(
@@ -32,38 +54,34 @@ def test_parts_of_any_length_give_the_same_messages(
     messages: list[tuple[bytes, bytes]], sizes: list[int]
 ) -> None:
     data = b"".join(head % len(body) + body for body, head in messages)
-    framing, found = Framing(), []
-    while data:
-        sizes.append(sizes.pop(0))
-        framing.add(data[: sizes[0]])
-        data = data[sizes[0] :]
-        found += bodies(framing)
+    found = asyncio.run(bodies(sent(cut(data, sizes))))
     assert found == [body for body, _ in messages]
-    assert not framing._received
-    assert not framing.is_within_body
 
 
 @given(st.binary(max_size=300), st.binary(max_size=300))
 def test_any_bytes_are_messages_or_an_error(first: bytes, second: bytes) -> None:
-    framing = Framing()
-    for part in (first, second):
-        framing.add(part)
+    async def read_all(incoming: Incoming) -> None:
         while True:
             try:
-                if framing.next_body() is None:
-                    break
+                length = await incoming.length()
             except JsonRpcParseError:
                 continue
-            except transport._StreamInvalidError:
+            if length is None or await incoming.body(length) is None:
                 return
 
+    asyncio.run(read_all(sent((first, second))))
 
-def test_of_a_body_that_is_too_long_the_ends_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(transport, "MAX_BODY", 100)
-    monkeypatch.setattr(transport, "_KEPT", 4)
-    framing = Framing()
-    framing.add(b"Content-Length: 150\r\n\r\n" + b"head" + b"x" * 60)
-    assert bodies(framing) == []
-    assert not framing._received, "nothing of it takes memory"
-    framing.add(b"x" * 82 + b"tailContent-Length: 2\r\n\r\n{}")
-    assert bodies(framing) == [SkippedBody(b"head", b"tail"), b"{}"]
+
+@given(st.lists(st.integers(1, 90), min_size=1))
+def test_nothing_is_kept_of_a_body_that_is_too_long(sizes: list[int]) -> None:
+    data = b"Content-Length: 150\r\n\r\n" + b"x" * 150 + b"Content-Length: 2\r\n\r\n{}"
+    incoming = sent(cut(data, sizes))
+
+    async def read() -> list[bytes]:
+        length = await incoming.length()
+        assert length == 150
+        await incoming.skip(length)
+        assert len(incoming._received) < 90
+        return await bodies(incoming)
+
+    assert asyncio.run(read()) == [b"{}"]
