@@ -7,13 +7,8 @@ same for any number of ranges.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-
-from msgspec.structs import replace
-
-from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,66 +190,3 @@ def _stop(hunk: _Hunk, first: int, stop: int) -> int:
     if hunk.old_end < stop or (hunk.old_end == stop and first <= hunk.old):
         return stop + hunk.shift
     return hunk.new + stop - hunk.old if hunk.is_even else hunk.new
-
-
-def apply_edits(
-    base: LocatedRange,
-    recorded: AnchoredRange | None,
-    span: ShiftedRange,
-    lines: Sequence[str],
-) -> LocatedRange:
-    """Return where a range is after some edits.
-
-    Its state stays if no edit touched it, or if its text is whole again.
-
-    Args:
-        base: Where it was before, not lost.
-        recorded: The recorded range; None for annotations without lines, such as functions.
-        span: Where its lines are now.
-        lines: The lines there now; ignored if untouched.
-    """
-    if span.is_empty:
-        return replace(
-            base, start=None, end=None, state=State.LOST, confidence=0.0, intact=None, kinds=()
-        )
-    moved = replace(base, start=span.start, end=span.end)
-    if recorded is None or base.state == State.UNVERIFIED:
-        if not span.touched:
-            return moved
-        return (
-            replace(moved, intact=None, kinds=())
-            if base.state == State.UNVERIFIED
-            else _edited(moved)
-        )
-    state = State.EXACT if span.start == recorded.start else State.MOVED
-    if span.touched:
-        is_whole = len(lines) == recorded.length and recorded.matches_at(lines, 1)
-        return _whole_again(moved, recorded, state) if is_whole else _edited(moved)
-    if base.state == State.EDITED:
-        return moved
-    method = base.method
-    if method == Method.FILE_HASH:  # the file has changed
-        method = Method.HISTORY if recorded.anchors.hash is None else Method.ANCHOR_HASH
-    return replace(moved, state=state, method=method, confidence=min(base.confidence, 0.99))
-
-
-def _whole_again(moved: LocatedRange, recorded: AnchoredRange, state: State) -> LocatedRange:
-    """Return the range with its recorded text. Whether a copy exists is not checked again."""
-    confidence = 0.5 if moved.ambiguous else 0.99
-    return replace(
-        moved,
-        state=state,
-        method=Method.ANCHOR_HASH,
-        confidence=confidence,
-        intact=recorded.length,
-        kinds=(),
-    )
-
-
-def _edited(moved: LocatedRange) -> LocatedRange:
-    """Return the range as edited, at a place as sure as before."""
-    if moved.state != State.EDITED:
-        moved = replace(
-            moved, state=State.EDITED, method=Method.HISTORY, confidence=min(moved.confidence, 0.9)
-        )
-    return replace(moved, intact=None, kinds=())

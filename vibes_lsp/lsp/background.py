@@ -168,14 +168,10 @@ async def look_up_history(ls: Server, project: Project) -> None:
 
 async def _refresh_outdated_in(ls: Server, project: Project) -> None:
     """Refresh the open documents of a project whose answers were provisional or are outdated."""
-    outdated = [
-        document.uri
-        for _, document in ls.projects.opened_in(project)
-        if project.is_outdated(document.uri)
-    ]
-    uris = dict.fromkeys((*outdated, *project.provisional_documents()))
+    opened = [document.uri for _, document in ls.projects.opened_in(project)]
+    uris = opened if project.is_outdated else project.provisional_documents()
     project.mark_published()
-    await refresh_documents(ls, list(uris))
+    await refresh_documents(ls, uris)
 
 
 async def _say_what_is_late(ls: Server, project: Project) -> None:

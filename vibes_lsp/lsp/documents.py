@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
+from weakref import WeakSet
 
 from lsprotocol import types
 
@@ -20,9 +21,6 @@ from vibes_lsp.anchors.text import BOM, Text
 from vibes_lsp.lsp.conversion import Encoding, to_characters, to_column, to_utf16_column
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
-ANNOTATIONS: Final = "annotations"
-EVIDENCE: Final = "evidence"
-"""The readers of edits: what follows a document."""
 _MAX_AUDIT_TEXT: Final = 32 << 20
 """Characters of the largest text of an audit file that is kept: a log of some ten thousands."""
 _MAX_CHANGES: Final = 256
@@ -115,7 +113,7 @@ class Document:
         self.saved_revision = 0
         self.is_typing = False
         self._expects_text = False
-        self._edits: dict[str, Edits] = {}
+        self._edits: WeakSet[Edits] = WeakSet()
         self._lines = _split(content)
         self.saved = Text(content)
         self._text: Text | None = self.saved
@@ -142,15 +140,6 @@ class Document:
     def previous_version(self) -> int:
         """The version before the last change; the current one if no change is kept."""
         return self._recent.previous_version(self.version)
-
-    @property
-    def edits(self) -> Edits | None:
-        """The edits since `collect_edits` for annotations; see `edits_for`."""
-        return self.edits_for(ANNOTATIONS)
-
-    def edits_for(self, reader: str) -> Edits | None:
-        """Return the edits since `collect_edits` for a reader; None before that."""
-        return self._edits.get(reader)
 
     @property
     def length(self) -> int:
@@ -187,10 +176,11 @@ class Document:
         """Record that the user is typing, or has stopped."""
         self.is_typing = now
 
-    def collect_edits(self, reader: str = ANNOTATIONS) -> Edits:
-        """Return a new collector of the edits from now on; the reader's last one gets no more."""
-        found = self._edits[reader] = Edits()
-        return found
+    def collect_edits(self) -> Edits:
+        """Return a new collector of the edits from now on, which gets them while it is in use."""
+        edits = Edits()
+        self._edits.add(edits)
+        return edits
 
     def expect_text(self, *, expected: bool) -> None:
         """Record whether the client announced text that the next change inserts."""
@@ -243,7 +233,7 @@ class Document:
         self._recent.add(self.version, ReplacedLines(first, len(new), old))
         if self._edits:
             above, below = _common_ends(old, new, below_first=is_insertion_above)
-            for edits in self._edits.values():
+            for edits in self._edits:
                 edits.add(first + above, len(old) - above - below, len(new) - above - below)
 
 

@@ -36,7 +36,8 @@ def follow(placement: Placement, edits: Edits, document: Document) -> Placement 
     if located.start is None or located.end is None:
         return placement
     if not placement.owned_ranges or located.method == Method.RECORDED:
-        now = _without_lines(placement, located, edits, length)
+        is_deletion = placement.lineage.action == Action.DELETE
+        now = (_removed_lines if is_deletion else follow_range)(located, edits, length)
         owned = placement.owned_ranges and now.start is not None and now.end is not None
         ranges = ((now.start or 0, now.end or 0),) if owned else ()
         return replace(placement, located=now, owned_ranges=ranges)
@@ -152,16 +153,27 @@ def _ranges(kinds: list[LineKind], first: int) -> tuple[tuple[int, int], ...]:
     return tuple(found)
 
 
-def _without_lines(
-    placement: Placement, located: LocatedRange, edits: Edits, length: int
-) -> LocatedRange:
-    """Return where an annotation is that owns no line: a function, or what was removed."""
-    span = edits.follow(located.start or 1, located.end or 1)
-    if placement.lineage.action == Action.DELETE:  # between two lines, shown at one of them
-        line = max(1, min(span.start, length))
-        return replace(located, start=line, end=line)
-    span = span.within(length)
+def follow_range(located: LocatedRange, edits: Edits, length: int) -> LocatedRange:
+    """Return where a range is after edits; edited lines are not compared with what they were.
+
+    Args:
+        located: Where it was.
+        edits: The edits since.
+        length: How many lines the text has now.
+    """
+    if located.start is None or located.end is None:
+        return located
+    span = edits.follow(located.start, located.end).within(length)
+    if not span.touched and span.start == located.start:
+        return located
     if span.is_empty:
         return LocatedRange(None, None, State.LOST, located.method, 0.0)
     state = State.EDITED if span.touched and located.sure else located.state
     return replace(located, start=span.start, end=span.end, state=state, intact=None, kinds=())
+
+
+def _removed_lines(located: LocatedRange, edits: Edits, length: int) -> LocatedRange:
+    """Return where removed lines were: between two lines, shown at one of them."""
+    span = edits.follow(located.start or 1, located.end or 1)
+    line = max(1, min(span.start, length))
+    return replace(located, start=line, end=line)

@@ -23,7 +23,7 @@ from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.placed_evidence import (
     KNOWLEDGE_DIR,
     DocumentKnowledge,
-    EvidenceFollower,
+    FollowedEvidence,
     PlacedCitation,
     in_order,
 )
@@ -74,7 +74,7 @@ class KnowledgeBaseState:
         self._run = run
         self._stamps: _Stamps | None = None
         self._read_at = 0
-        self._followers: dict[str, EvidenceFollower] = {}
+        self._followers: dict[str, FollowedEvidence] = {}
         self._unproven: set[str] = set()
         self._reading = asyncio.Lock()
 
@@ -116,30 +116,27 @@ class KnowledgeBaseState:
     async def follow(self, path: str, document: Document) -> bool:
         """Place the evidence of a document, in a thread; return whether answers change."""
         async with self._reading:
-            follower, snapshot = self.follower(document), self.snapshot
-            if document.uri in self._unproven:
-                self._unproven.discard(document.uri)
-                follower = None
-            if snapshot is None or (
-                follower is not None
-                and follower.snapshot is snapshot
-                and (follower.is_located or document.is_typing)
-            ):
+            before, snapshot = self.follower(document), self.snapshot
+            if snapshot is None:
                 return False
-            if follower is None or follower.snapshot is not snapshot:
-                cited = (
-                    await self._run(partial(snapshot.lines_in, path))
-                    if snapshot.citations.get(path)
-                    else []
-                )
-                follower = EvidenceFollower(document, snapshot, path, cited)
-            edits, revision, locate = follower.begin()
-            found = await self._run(locate) if follower.has_lines else []
-            is_changed = follower.accept(edits, revision, found)
-            self._followers[document.uri] = follower
-            return is_changed
+            is_known = document.uri not in self._unproven
+            self._unproven.discard(document.uri)
+            if is_known and before is not None and before.snapshot is snapshot:
+                if before.is_located or document.is_typing:
+                    return False
+                cited = before.cited
+            elif snapshot.citations.get(path):
+                cited = await self._run(partial(snapshot.lines_in, path))
+            else:
+                cited = []
+            edits, text = document.collect_edits(), document.text
+            work = partial(place_evidence, [lines for _, lines in cited], text)
+            located = await self._run(work) if cited else []
+            now = FollowedEvidence(document, snapshot, path, cited, located, edits)
+            self._followers[document.uri] = now
+            return ([] if before is None else before.shown()) != now.shown()
 
-    def follower(self, document: Document) -> EvidenceFollower | None:
+    def follower(self, document: Document) -> FollowedEvidence | None:
         """Return what follows a document; one that is opened again is another."""
         found = self._followers.get(document.uri)
         return found if found is not None and found.document is document else None

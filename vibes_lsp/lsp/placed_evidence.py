@@ -1,20 +1,17 @@
-"""Where the evidence of a document is: placed once, then following the edits in memory.
-
-Only the event loop may touch it; locating runs in a thread on a text that does not change.
-"""
+"""Where the evidence of a document is: located once, then following the edits in memory."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.anchors.live_edits import Edits, apply_edits
+from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.location import LocatedRange, State
-from vibes_lsp.knowledge.evidence_lines import EvidenceLines, place_evidence
-from vibes_lsp.lsp.documents import EVIDENCE, Document
+from vibes_lsp.knowledge.evidence_lines import EvidenceLines
+from vibes_lsp.lsp.documents import Document
+from vibes_lsp.lsp.followed_lines import follow_range
 
 if TYPE_CHECKING:
     from vibes_lsp.knowledge.citations import Citation, KnowledgeSnapshot
@@ -85,99 +82,46 @@ class DocumentKnowledge:
         return [each for each in self.placed if each.is_on(first, last)]
 
 
-class EvidenceFollower:
-    """Follows the edits of a document, so that evidence stays placed while the user types."""
+@dataclass(frozen=True, slots=True)
+class FollowedEvidence:
+    """The evidence of an open document, and where it was when it was last located.
 
-    def __init__(
-        self,
-        document: Document,
-        snapshot: KnowledgeSnapshot,
-        path: str,
-        cited: Sequence[tuple[Citation, EvidenceLines]],
-    ) -> None:
-        self.document = document
-        self.snapshot = snapshot
-        self.path = path
-        self._cited = cited
-        self._base: Sequence[LocatedRange] = ()
-        self._located: Sequence[LocatedRange] = ()
-        self._revision = -1
-        self._edits: Edits | None = None
+    Attributes:
+        document: The document. One that is opened again is another.
+        snapshot: The knowledge base.
+        path: The file, relative to the project of the knowledge base.
+        cited: The evidence, with the lines that it names.
+        located: Where these were.
+        edits: What collects the edits since.
+    """
 
-    @property
-    def has_lines(self) -> bool:
-        """Whether any evidence names lines of the document."""
-        return bool(self._cited)
+    document: Document
+    snapshot: KnowledgeSnapshot
+    path: str
+    cited: Sequence[tuple[Citation, EvidenceLines]]
+    located: Sequence[LocatedRange]
+    edits: Edits
 
     @property
     def is_located(self) -> bool:
         """Whether all evidence was located in the current text, and not only moved with edits."""
-        return not self._cited or (self._follows and not self._edits)
-
-    @property
-    def _follows(self) -> bool:
-        return self._edits is not None and self.document.edits_for(EVIDENCE) is self._edits
-
-    def begin(self) -> tuple[Edits, int, Callable[[], list[LocatedRange]]]:
-        """Return what `accept` takes, and what locates in a thread."""
-        edits, text = self.document.collect_edits(EVIDENCE), self.document.text
-        lines = [lines for _, lines in self._cited]
-        return edits, self.document.revision, partial(place_evidence, lines, text)
-
-    def accept(self, edits: Edits, revision: int, found: Sequence[LocatedRange]) -> bool:
-        """Use what was located; return whether answers change. Later edits are followed."""
-        if self.document.edits_for(EVIDENCE) is not edits:
-            return False
-        before = list(map(_shown, self._located))
-        self._base = self._located = found
-        self._edits, self._revision = edits, revision
-        return list(map(_shown, self._now())) != before
+        return not (self.cited and self.edits)
 
     def knowledge(self) -> DocumentKnowledge:
-        """Return the evidence in the current text, from memory."""
+        """Return the evidence in the current text, from memory; edited lines are not compared."""
+        length = self.document.length
         placed = [
-            PlacedCitation(citation, lines, where)
-            for (citation, lines), where in zip(self._cited, self._now(), strict=True)
+            PlacedCitation(citation, lines, follow_range(where, self.edits, length))
+            for (citation, lines), where in zip(self.cited, self.located, strict=True)
         ]
         return DocumentKnowledge(
             self.snapshot, self.path, self.document.uri, self.document.version, in_order(placed)
         )
 
-    def _now(self) -> Sequence[LocatedRange]:
-        if self._cited and self._revision != self.document.revision:
-            followed = self._followed() if self._follows else None
-            if followed is None:  # other lines are in the place of its own, or edits are missing
-                edits, revision, locate = self.begin()
-                self._base = self._located = locate()
-                self._edits, self._revision = edits, revision
-            else:
-                self._located, self._revision = followed, self.document.revision
-        return self._located
-
-    def _followed(self) -> list[LocatedRange] | None:
-        """Return each range after the edits; None if other lines replaced one."""
-        found: list[LocatedRange] = []
-        for base, (_, lines) in zip(self._base, self._cited, strict=True):
-            where = self._moved(base, lines)
-            if where is None:
-                return None
-            found.append(where)
-        return found
-
-    def _moved(self, base: LocatedRange, lines: EvidenceLines) -> LocatedRange | None:
-        if base.start is None or base.end is None or self._edits is None:
-            return base
-        span = self._edits.follow(base.start, base.end)
-        if span.replaced:
-            return None
-        span = span.within(self.document.length)
-        now = self.document.lines(span.start, span.end) if span.touched else ()
-        return apply_edits(base, lines.recorded, span, now)
-
-
-def _shown(where: LocatedRange) -> tuple[object, ...]:
-    """Return what answers have of a location."""
-    return where.start, where.end, where.state, where.ambiguous
+    def shown(self) -> list[tuple[object, ...]]:
+        """Return what answers have of the locations."""
+        placed = (each.located for each in self.knowledge().placed)
+        return [(where.start, where.end, where.state, where.ambiguous) for where in placed]
 
 
 def in_order(placed: Sequence[PlacedCitation]) -> tuple[PlacedCitation, ...]:

@@ -20,7 +20,7 @@ from vibes_lsp.index.locate_annotations import LocationsByLineage
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.knowledge.ai_lines import CountAiLines, no_ai_lines
 from vibes_lsp.lsp.conversion import folder_of, path_of
-from vibes_lsp.lsp.document_state import DocumentState, PlacementTracker
+from vibes_lsp.lsp.document_state import DocumentState
 from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.history_lookup import (
     HistoryCoverage,
@@ -131,8 +131,7 @@ class Project:
 
     def end_indexing(self) -> None:
         """Show the trail from now on."""
-        later = self._snapshot.next_generation(shared=True)
-        self._snapshot = replace(later, trail=self.trail, is_indexing=False)
+        self._snapshot = self._snapshot.later(trail=self.trail, is_indexing=False)
         self._was_indexed.set()
 
     async def until_indexed(self) -> None:
@@ -153,13 +152,12 @@ class Project:
         before = self._snapshot
         has_grown = before.trail.refresh(at_most=MAX_READ)
         config = load_config(self.directory, before.config)
-        is_shared = self.pending.refresh() or config is not before.config
-        has_head = self._repository.refresh()
-        if has_grown or is_shared:
-            self._snapshot = before.next_generation(shared=is_shared, config=config)
-        if has_grown or is_shared or has_head:
+        is_other = self.pending.refresh() or has_grown or config is not before.config
+        if is_other:
+            self._snapshot = before.later(config=config)
+        if has_changed := self._repository.refresh() or is_other:
             self._coverage.add_change()
-        return has_grown or is_shared or has_head
+        return has_changed
 
     def rename(self, old: str, new: str) -> None:
         """Move the annotations of a file or folder to its new path."""
@@ -169,8 +167,7 @@ class Project:
     def preview_risk(self, *, wanted: bool) -> None:
         """Show live scores also where the project has not enabled them, or do not (R27)."""
         if wanted != self._snapshot.previews_risk:
-            later = self._snapshot.next_generation(shared=True)
-            self._snapshot = replace(later, previews_risk=wanted)
+            self._snapshot = self._snapshot.later(previews_risk=wanted)
 
     # Open documents
 
@@ -200,10 +197,10 @@ class Project:
         state = self._state_of(document)
         return None if state is None else self.document_snapshot(document.uri, state.path, document)
 
-    def tracker(self, document: Document) -> PlacementTracker | None:
-        """Return the placements that follow a document; None when they have to be placed again."""
+    def current_state(self, document: Document) -> DocumentState | None:
+        """Return the state of a document; None when it has to be placed again."""
         state = self._state_of(document)
-        return None if state is None else state.tracker(self._snapshot)
+        return state if state is not None and state.is_current(self._snapshot) else None
 
     def known_locations(self, document: Document) -> LocationsByLineage:
         """Return where annotations are in an open document, without those recorded since."""
@@ -220,12 +217,10 @@ class Project:
 
     # What the client has
 
-    def is_outdated(self, uri: str) -> bool:
-        """Whether what the client has of an open document may be wrong now."""
-        if self._snapshot.generation == self._published_generation:
-            return False
-        state = self._documents.get(uri)
-        return state is None or state.is_outdated(self._snapshot, self._published_generation)
+    @property
+    def is_outdated(self) -> bool:
+        """Whether what the client has of open documents may be wrong now."""
+        return self._snapshot.generation != self._published_generation
 
     def mark_published(self) -> None:
         """Record that the client asks again for all that is outdated."""
@@ -275,20 +270,13 @@ class Project:
         """Use the result of a lookup."""
         self._coverage.cover(request, found)
         self._history_changed.set()
-        self._use_history(found)
-
-    def _use_history(self, found: HistorySnapshot) -> bool:
-        before = self._snapshot.history
-        if found == before:
-            return False
-        is_shared = replace(found, files=before.files) != before
-        self._snapshot = replace(self._snapshot.next_generation(shared=is_shared), history=found)
-        return True
+        if found != self._snapshot.history:
+            self._snapshot = self._snapshot.later(history=found)
 
     def accept_closed_files(self, request: LookupRequest, found: ClosedFiles) -> bool:
         """Use what git says about files that are not open; return whether names are others."""
         has_names = found.new_names != self._snapshot.closed_files.new_names
-        before = self._snapshot.next_generation(shared=True) if has_names else self._snapshot
+        before = self._snapshot.later() if has_names else self._snapshot
         self._snapshot = replace(before, closed_files=found)
         self._coverage.cover_closed_files(request)
         return has_names
@@ -391,7 +379,7 @@ class Projects:
         outdated = [
             uri
             for uri, owner in owners.items()
-            if is_new or (owner is not None and owner.is_outdated(uri))
+            if is_new or (owner is not None and owner.is_outdated)
         ]
         for project in self._projects.values():
             project.mark_published()
@@ -457,13 +445,13 @@ class Projects:
         snapshot = self.snapshot(uri, is_looked_at=False)
         return no_ai_lines if snapshot is None else snapshot.ai_lines
 
-    def tracker(self, uri: str) -> PlacementTracker | None:
-        """Return the placements that follow a document; None if it has to be placed again."""
+    def current_state(self, uri: str) -> DocumentState | None:
+        """Return the state of a document; None if it has to be placed again."""
         document = self._documents.get(uri)
         if document is None:
             return None
-        trackers = (project.tracker(document) for project in self._projects.values())
-        return next((found for found in trackers if found is not None), None)
+        states = (project.current_state(document) for project in self._projects.values())
+        return next((state for state in states if state is not None), None)
 
     def discard(self, uri: str) -> None:
         """Delete the state of a document that was closed."""

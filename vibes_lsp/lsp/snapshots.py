@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -79,8 +79,6 @@ class TrailSnapshot:
         pending: Inline completions that are not in the log yet.
         config: The policy of the project.
         generation: Incremented by every change of the trail, the policy or the git history.
-        shared_generation: The last generation that may affect every document, and not only those
-            whose annotations it names.
         previews_risk: Whether live scores are shown where the project has not enabled them (R27).
         history: The last lookup in git history.
         closed_files: The last lookup about files that are not open.
@@ -92,7 +90,6 @@ class TrailSnapshot:
     pending: PendingCompletions
     config: LoadedConfig
     generation: int = 0
-    shared_generation: int = 0
     previews_risk: bool = False
     history: HistorySnapshot = field(default_factory=HistorySnapshot)
     closed_files: ClosedFiles = field(default_factory=ClosedFiles)
@@ -104,20 +101,9 @@ class TrailSnapshot:
         """The policy that scores are computed and shown by (R27)."""
         return self.config.policy.preview if self.previews_risk else self.config.policy
 
-    def next_generation(self, *, shared: bool, config: LoadedConfig | None = None) -> TrailSnapshot:
-        """Return the snapshot one generation later.
-
-        Args:
-            shared: Whether the change may affect every document.
-            config: The policy then, if it is another one.
-        """
-        now = self.generation + 1
-        return replace(
-            self,
-            generation=now,
-            shared_generation=now if shared else self.shared_generation,
-            config=config or self.config,
-        )
+    def later(self, **changes: Any) -> TrailSnapshot:
+        """Return the snapshot of the next generation, with some attributes changed."""
+        return replace(self, generation=self.generation + 1, **changes)
 
     def with_renamed(self, old: str, new: str) -> TrailSnapshot:
         """Return the next generation, in which a file or folder has another path."""
@@ -134,7 +120,7 @@ class TrailSnapshot:
             for recorded, path in (dict(self.renamed) | moved).items()
             if path != recorded
         }
-        return replace(self.next_generation(shared=True), renamed=renamed)
+        return self.later(renamed=renamed)
 
     @property
     def new_names(self) -> Mapping[str, str]:
@@ -228,7 +214,6 @@ def snapshot_of_document(
     path: str,
     document: Document,
     placements: tuple[Placement, ...],
-    by_line: PlacementsByLine | None = None,
     *,
     is_provisional: bool,
 ) -> DocumentSnapshot:
@@ -247,7 +232,7 @@ def snapshot_of_document(
         placements,
         _report(trail, document.text, resolved_commits),
         is_provisional,
-        by_line or PlacementsByLine(placements),
+        PlacementsByLine(placements),
     )
 
 

@@ -6,7 +6,6 @@ runs.
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import Final
 
@@ -111,11 +110,11 @@ async def _relocate(ls: Server, flush: BackgroundFlush, uri: str) -> None:
     """In the pause after typing: locate annotations in a thread, and publish changes."""
     ls.documents.set_typing(uri, now=False)
     ls.projects.owner(uri)  # reads the disk, as no answer did while the user typed
-    tracker = ls.projects.tracker(uri)
+    state = ls.projects.current_state(uri)
     is_outdated = False
-    if tracker is not None and (request := tracker.locate_request()) is not None:
-        found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, request.locate)
-        is_outdated = tracker is ls.projects.tracker(uri) and tracker.accept(request, found)
+    if state is not None and (request := state.locate_request()) is not None:
+        found = await ls.run_in_thread(request.locate)
+        is_outdated = state is ls.projects.current_state(uri) and state.accept(request, found)
     await ls.knowledge.relocate(uri)
     flush.schedule_events()  # the change may be that of an agent
     has_own_findings = is_knowledge_file(uri) or config_document(ls, uri) is not None

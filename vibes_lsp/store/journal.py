@@ -56,16 +56,6 @@ class LayeredMap(Mapping[str, _V], Generic[_V]):
             layers[-1] = {**layers[-1], **top}
         return LayeredMap(*layers)
 
-    def changed_keys(self, before: LayeredMap[_V]) -> set[str]:
-        """Return the keys of which this mapping and one before it have different objects.
-
-        Layers that both have are not looked through: usually all but a few items.
-        """
-        known = {id(each) for each in before._layers} & {id(each) for each in self._layers}
-        layers = (each for each in (*self._layers, *before._layers) if id(each) not in known)
-        keys = (key for layer in layers for key in layer)
-        return {key for key in keys if self.get(key) is not before.get(key)}
-
     @override
     def __getitem__(self, key: str) -> _V:
         for layer in self._layers:

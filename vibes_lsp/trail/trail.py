@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -136,11 +135,6 @@ class Trail:
         return self._index.line_count()
 
     @property
-    def last_line(self) -> int:
-        """The last line that was read, of the records that wait if there are any."""
-        return self.log.last_line
-
-    @property
     def annotation_count(self) -> int:
         """The number of line and function records."""
         return self._index.number("SELECT count(*) FROM annotation")
@@ -224,26 +218,6 @@ class Trail:
     def lines_with_repeated_ids(self) -> list[int]:
         """Return the lines of records whose id others have too, in log order."""
         return sorted(row for _, row, _ in self._index.rows(REPEATED))
-
-    def has_new_edge(self, line: int, ids: AbstractSet[str]) -> bool:
-        """Whether an edge after a line of the log names one of some ids."""
-        ends = self._index.rows("SELECT source, target FROM edge WHERE row > ?", line)
-        return bool(ends) and not frozenset(map(self._index.key, ids)).isdisjoint(
-            chain.from_iterable(ends)
-        )
-
-    def sessions_with_new_files(self, line: int) -> frozenset[str]:
-        """Return the sessions whose annotations after a line name a file that none before has."""
-        found = self._index.rows(
-            "SELECT DISTINCT session.text FROM annotation AS new"
-            " JOIN name AS session ON session.number = new.session"
-            " JOIN name AS file ON file.number = new.path"
-            " WHERE row > ? AND length(file.text) > 0 AND NOT EXISTS"
-            " (SELECT 1 FROM annotation WHERE session = new.session AND path = new.path"
-            " AND row < new.row)",
-            line,
-        )
-        return frozenset(decode_name(text) for (text,) in found)
 
     def lineages_in(self, path: str) -> list[Lineage]:
         """Return the lineages whose current annotation is about a file, oldest first.

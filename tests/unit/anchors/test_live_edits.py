@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
-from vibes_lsp.anchors.live_edits import Edits, ShiftedRange, apply_edits
-from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
-from vibes_lsp.anchors.text import Text
-
-LINES = [f"value_{number} = compute({number})" for number in range(1, 13)]
-RECORDED = AnchoredRange(4, 7, create_anchors(Text("\n".join(LINES)), 4, 7))
-EXACT = LocatedRange(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.99, intact=4)
+from vibes_lsp.anchors.live_edits import Edits, ShiftedRange
 
 
 def span_after(*edits: tuple[int, int, int]) -> ShiftedRange:
@@ -114,80 +107,3 @@ def test_a_range_is_cut_at_the_end_of_the_text() -> None:
     assert ShiftedRange(4, 7).within(7) == ShiftedRange(4, 7)
     assert ShiftedRange(4, 7).within(5) == ShiftedRange(4, 5, touched=True)
     assert ShiftedRange(4, 7).within(2).is_empty
-
-
-def test_an_untouched_range_is_exact_only_where_it_was_recorded() -> None:
-    moved = apply_edits(EXACT, RECORDED, ShiftedRange(6, 9), ())
-    assert moved == LocatedRange(6, 9, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4)
-    assert apply_edits(moved, RECORDED, ShiftedRange(4, 7), ()) == EXACT
-
-
-def test_a_touched_range_is_edited_until_its_text_is_restored() -> None:
-    edited = apply_edits(EXACT, RECORDED, ShiftedRange(4, 7, touched=True), ["x", *LINES[4:7]])
-    assert edited == LocatedRange(4, 7, State.EDITED, Method.HISTORY, 0.9)
-    assert apply_edits(edited, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7]) == EXACT
-    assert (
-        apply_edits(edited, RECORDED, ShiftedRange(5, 8, touched=True), LINES[3:7]).state
-        == State.MOVED
-    )
-    assert (
-        apply_edits(EXACT, RECORDED, ShiftedRange(4, 8, touched=True), [*LINES[3:7], "more"]).state
-        == State.EDITED
-    )
-    assert (
-        apply_edits(EXACT, RECORDED, ShiftedRange(4, 6, touched=True), LINES[3:6]).state
-        == State.EDITED
-    )
-
-
-def test_an_ambiguous_place_stays_ambiguous() -> None:
-    doubtful = LocatedRange(4, 7, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True)
-    assert apply_edits(doubtful, RECORDED, ShiftedRange(5, 8), ()) == LocatedRange(
-        5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True
-    )
-    assert apply_edits(
-        doubtful, RECORDED, ShiftedRange(5, 8, touched=True), LINES[:4]
-    ) == LocatedRange(5, 8, State.EDITED, Method.CONTEXT, 0.4, ambiguous=True)
-    again = apply_edits(doubtful, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7])
-    assert (again.state, again.sure) == (State.EXACT, False)
-
-
-def test_the_file_hash_proves_nothing_after_an_edit() -> None:
-    whole = LocatedRange(4, 7, State.EXACT, Method.FILE_HASH, 1.0, intact=4)
-    assert apply_edits(whole, RECORDED, ShiftedRange(5, 8), ()) == LocatedRange(
-        5, 8, State.MOVED, Method.ANCHOR_HASH, 0.99, intact=4
-    )
-    without = AnchoredRange(4, 7, Anchors(file_hash="0" * 64))
-    assert apply_edits(whole, without, ShiftedRange(4, 7), ()) == LocatedRange(
-        4, 7, State.EXACT, Method.HISTORY, 0.99, intact=4
-    )
-    assert (
-        apply_edits(whole, without, ShiftedRange(4, 7, touched=True), LINES[3:7]).state
-        == State.EDITED
-    )
-
-
-@pytest.mark.parametrize(
-    "base", [EXACT, LocatedRange(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)]
-)
-def test_a_deleted_range_is_lost(base: LocatedRange) -> None:
-    lost = apply_edits(base, RECORDED, ShiftedRange(4, 3, touched=True), ())
-    assert (lost.start, lost.end, lost.state, lost.confidence, lost.intact) == (
-        None,
-        None,
-        State.LOST,
-        0.0,
-        None,
-    )
-
-
-def test_an_unverified_range_only_moves() -> None:
-    recorded = LocatedRange(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)
-    named = LocatedRange(4, 4, State.UNVERIFIED, Method.NAME, 0.6)
-    assert apply_edits(recorded, RECORDED, ShiftedRange(6, 9), ()) == LocatedRange(
-        6, 9, State.UNVERIFIED, Method.RECORDED, 0.3
-    )
-    assert apply_edits(recorded, RECORDED, ShiftedRange(4, 7, touched=True), LINES[3:7]) == recorded
-    assert apply_edits(named, None, ShiftedRange(5, 5, touched=True), ["x"]) == LocatedRange(
-        5, 5, State.UNVERIFIED, Method.NAME, 0.6
-    )

@@ -15,7 +15,8 @@ from lsprotocol import types
 
 from tests.trails import TrailWriter
 from vibes_lsp.anchors.location import LineKind, State
-from vibes_lsp.lsp.document_state import LocateRequest, PlacementTracker
+from vibes_lsp.lsp import document_state
+from vibes_lsp.lsp.document_state import DocumentState
 from vibes_lsp.lsp.documents import Document, Documents
 from vibes_lsp.lsp.projects import Projects
 from vibes_lsp.placing.placements import Placement
@@ -49,10 +50,10 @@ class Open:
         return document
 
     @property
-    def tracker(self) -> PlacementTracker:
-        tracker = self.projects.tracker(self.uri)
-        assert tracker is not None
-        return tracker
+    def state(self) -> DocumentState:
+        state = self.projects.current_state(self.uri)
+        assert state is not None
+        return state
 
     def placed(self) -> tuple[Placement, ...]:
         snapshot = self.projects.snapshot(self.uri)
@@ -77,9 +78,9 @@ class Open:
 
     def locate(self) -> bool:
         """Locate again, as after a pause; return whether that changed answers."""
-        request = self.tracker.locate_request()
+        request = self.state.locate_request()
         assert request is not None
-        return self.tracker.accept(request, request.locate())
+        return self.state.accept(request, request.locate())
 
 
 @pytest.fixture
@@ -98,11 +99,11 @@ def opened(writer: TrailWriter) -> Open:
 
 
 def test_an_unchanged_document_is_not_located_again(opened: Open) -> None:
-    assert opened.tracker.locate_request() is None
+    assert opened.state.locate_request() is None
     opened.type(1)
-    assert opened.tracker.locate_request() is not None
+    assert opened.state.locate_request() is not None
     opened.locate()
-    assert opened.tracker.locate_request() is None
+    assert opened.state.locate_request() is None
 
 
 def test_the_client_is_not_told_what_was_answered_already(opened: Open) -> None:
@@ -130,7 +131,7 @@ def test_the_client_is_told_of_text_pasted_elsewhere(opened: Open) -> None:
     opened.replace(9, 0, block)
     assert opened.lines() == [(9, 12, State.MOVED)], "it is looked for at once"
     assert opened.locate(), "the client was not told yet"
-    assert opened.tracker.locate_request() is None
+    assert opened.state.locate_request() is None
 
 
 def test_the_client_is_told_of_a_move_it_did_not_ask_about(opened: Open) -> None:
@@ -141,40 +142,48 @@ def test_the_client_is_told_of_a_move_it_did_not_ask_about(opened: Open) -> None
 
 def test_a_result_for_an_older_revision_is_dropped(opened: Open) -> None:
     opened.type(5)
-    request = opened.tracker.locate_request()
+    request = opened.state.locate_request()
     assert request is not None
     found = request.locate()
     opened.type(1, "new = 1\n")
-    assert not opened.tracker.accept(request, found)
+    assert not opened.state.accept(request, found)
     (placement,) = opened.placed()
     assert placement.owned_ranges == ((5, 5), (7, 8))
 
 
 def test_a_request_does_not_change_with_the_document(opened: Open) -> None:
     opened.type(1, "new = 1\n")
-    request = opened.tracker.locate_request()
+    request = opened.state.locate_request()
     assert request is not None
     opened.replace(1, 9, "")
     assert [each.located.start for each in request.locate()] == [5]
 
 
-def test_a_changed_trail_and_a_closed_document_end_the_tracker(
-    opened: Open,
-) -> None:
-    before = opened.tracker
+def test_a_changed_trail_and_a_closed_document_end_what_follows(opened: Open) -> None:
     opened.writer.line("a.py", 10, 12, text=TEXT)
     opened.projects.outdated_documents()
-    assert opened.projects.tracker(opened.uri) is None
+    assert opened.projects.current_state(opened.uri) is None
     assert opened.lines() == [(4, 7, State.EXACT), (10, 12, State.EXACT)]
-    assert opened.projects.tracker(opened.uri) not in (None, before)
+    assert opened.projects.current_state(opened.uri) is not None
     opened.documents.close(opened.uri)
-    assert opened.projects.tracker(opened.uri) is None
+    assert opened.projects.current_state(opened.uri) is None
+
+
+def test_a_record_of_another_file_ends_what_was_answered(opened: Open) -> None:
+    """It can change a score here: by its session, or as a review."""
+    before = opened.projects.snapshot(opened.uri)
+    assert opened.projects.snapshot(opened.uri) is before
+    opened.writer.line("b.py", 1, 2, text=TEXT)
+    after = opened.projects.snapshot(opened.uri)
+    assert after is not None
+    assert after is not before
+    assert after.placements == opened.placed()
 
 
 def test_a_document_that_is_opened_again_is_another(opened: Open) -> None:
     opened.type(1, "new = 1\n")
     opened.documents.open(opened.uri, 1, f"one\ntwo\n{TEXT}")
-    assert opened.projects.tracker(opened.uri) is None
+    assert opened.projects.current_state(opened.uri) is None
     assert opened.lines() == [(6, 9, State.MOVED)]
 
 
@@ -199,7 +208,7 @@ def test_a_key_in_a_line_takes_it_away_without_a_look_at_the_whole_text(
     record(4, 7)
     opened = Open(writer)
     with monkeypatch.context() as patch:
-        patch.setattr(LocateRequest, "locate", None)
+        patch.setattr(document_state, "place_again", None)
         opened.type(5)
         assert opened.lines() == [(4, 7, State.EDITED)]
         (placement,) = opened.placed()
@@ -307,12 +316,12 @@ def test_any_edits_that_are_undone_lead_back_to_exact(
             start is None or end is None or 1 <= start <= end <= opened.document.length
             for start, end, _ in opened.lines()
         )
-        if with_pause and opened.tracker.locate_request() is not None:
+        if with_pause and opened.state.locate_request() is not None:
             opened.locate()
     for line, inserted, old_text in reversed(undone):
         opened.replace(line, inserted, old_text)
     assert opened.document.content == TEXT
-    if opened.tracker.locate_request() is not None:
+    if opened.state.locate_request() is not None:
         opened.locate()
     assert opened.lines() == [(2, 3, State.EXACT), (4, 7, State.EXACT), (10, 12, State.EXACT)]
 
@@ -329,7 +338,7 @@ def test_no_line_is_given_while_typing_that_the_pause_takes_away(
             "".join(f"typed_{number}_{each} = 1\n" for each in range(inserted)),
         )
         at_once = owned_lines(opened.placed())
-        if (request := opened.tracker.locate_request()) is not None:
+        if (request := opened.state.locate_request()) is not None:
             assert at_once <= owned_lines(request.locate())
 
 
@@ -354,5 +363,5 @@ def test_what_is_called_exact_or_moved_is_the_recorded_text(
             if each.located.state in (State.EXACT, State.MOVED):
                 lines = [line for start, end in each.owned_ranges for line in now[start - 1 : end]]
                 assert lines == recorded[each.current.id]
-        if with_pause and opened.tracker.locate_request() is not None:
+        if with_pause and opened.state.locate_request() is not None:
             opened.locate()

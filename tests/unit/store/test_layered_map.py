@@ -29,19 +29,6 @@ def test_existing_keys_keep_their_values(added: list[dict[str, int]]) -> None:
         assert layers.get("absent") is None
 
 
-@given(st.lists(items, max_size=12), st.data())
-def test_changed_keys_are_those_with_other_objects(
-    added: list[dict[str, int]], data: st.DataObject
-) -> None:
-    stages = [LayeredMap[object]()]
-    for each in added:
-        stages.append(stages[-1].with_items({key: object() for key in each}))
-    stages.append(LayeredMap({key: object() for each in added[:1] for key in each}))
-    one, other = (data.draw(st.sampled_from(stages)) for _ in range(2))
-    wanted = {key for key in (*one, *other) if one.get(key) is not other.get(key)}
-    assert one.changed_keys(other) == wanted
-
-
 def test_the_number_of_layers_stays_small() -> None:
     """Each look-up goes through all layers."""
     kept = LayeredMap[int]()
