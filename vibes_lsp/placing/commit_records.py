@@ -211,6 +211,7 @@ class CommitRecords:
             for record in self._records.of_file(self._path(name))
             if known is not None
             and record.id not in standing
+            and not record.is_remap
             and record.moment < known.moment + _SECOND
             and not proofs.keys().isdisjoint(record.hashes)
         ]
@@ -338,15 +339,17 @@ class CommitRecords:
 
     def _find_owners(self, commit: str, name: str) -> Mapping[int, LineOwner]:
         found = dict(self.exact(commit, name))
-        path = self._path(name)
-        named = [record for record in self._records.of_file(path) if record.is_of(commit)]
-        content = self.blob(commit, name).content
-        brought = self.brought([(commit, name)])[commit, name]
-        records = {
-            record.id: record
-            for record in (*brought.of_file(path, self.blob(commit, name)), *named)
-            if not (record.is_of_text(content) and record.path == path)
-        }
+        path, blob = self._path(name), self.blob(commit, name)
+        brought = self.brought([(commit, name)])[commit, name].of_file(path, blob)
+        of_file = self._records.of_file(path)
+        of_text = [record for record in of_file if record.is_of_text(blob.content)]
+        written = {record.hashes for record in (*brought, *of_text)}
+        named = [
+            record
+            for record in of_file
+            if record.is_of(commit) and not (record.is_remap and record.hashes in written)
+        ]
+        records = {record.id: record for record in (*brought, *named) if record not in of_text}
         moved = {
             record.id
             for record in records.values()
@@ -361,12 +364,8 @@ class CommitRecords:
             return found
         is_boundary = commit in self.boundary
         free = self._lines_of(commit, name, is_boundary=is_boundary) - found.keys()
-        return {
-            **found,
-            **placed_owners(
-                wanted, self.blob(commit, name), free, is_boundary=is_boundary, moved=moved
-            ),
-        }
+        placed = placed_owners(wanted, blob, free, is_boundary=is_boundary, moved=moved)
+        return {**found, **placed}
 
     def _latest_parent(self, commit: str) -> datetime:
         """Return when the latest parent was committed: no parent has a record from after that."""

@@ -233,6 +233,20 @@ def test_a_back_fill_gives_no_line_of_its_own_commit_to_an_edit(files: Files) ->
     assert files.owned("b.py") == {}
 
 
+def test_a_back_fill_gives_no_copy_to_an_edit_that_stands(files: Files) -> None:
+    files.write("a.py", *PERSON)
+    files.repository.commit("Begin", date=BEFORE)
+    edit = files.edit("a.py", 1, 6, *BLOCK, *PERSON)
+    files.write("a.py", *BLOCK, *PERSON, *BLOCK)
+    commit = files.repository.commit("Copied at once", date=AFTER)
+    owned = list(files.owned("a.py").values())
+    known = {"line_hashes": "".join(sha256(line.encode()).hexdigest()[:8] for line in BLOCK)}
+    text = (*BLOCK, *PERSON, *BLOCK)
+    files.writer.remap(edit, commit=commit, start=1, end=6, text=joined(*text), **known)
+    files.repository.commit("Back-fill", date="2026-02-03T14:00:00+00:00")
+    assert list(files.owned("a.py").values()) == owned
+
+
 def test_a_file_that_git_ignores_is_placed_by_its_records(files: Files) -> None:
     files.repository.write(".gitignore", "made.py\n")
     edit = files.edit("made.py", 1, 6, *BLOCK)
