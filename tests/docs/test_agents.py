@@ -21,10 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGE: Final = (REPOSITORY / "docs/agents.md").read_text(encoding="utf-8")
-PAGES: Final = {
-    path.stem: path.read_text(encoding="utf-8")
-    for path in sorted((REPOSITORY / "docs/agents").glob("*.md"))
-}
+REFERENCE: Final = (REPOSITORY / "docs/agents-reference.md").read_text(encoding="utf-8")
+SECTIONS: Final = {section.partition("\n")[0]: section for section in REFERENCE.split("\n## ")[1:]}
 PROMPTS: Final = {"BeforeAgent", "beforeSubmitPrompt", "pre_user_prompt"}
 """Events before something that only a prompt has; their hooks always succeed."""
 CONFIGURED: Final = [agent for agent in AGENTS if agent.form in (Form.GROUPS, Form.ENTRIES)]
@@ -63,20 +61,18 @@ def block(page: str, *languages: str) -> str:
     return found
 
 
-def test_each_agent_has_a_page() -> None:
-    assert list(PAGES) == sorted(agent.slug for agent in AGENTS)
-    assert all(f"(agents/{slug}.md)" in PAGE for slug in PAGES)
+def test_each_agent_has_a_section() -> None:
+    assert list(SECTIONS) == [agent.name for agent in AGENTS]
 
 
 @pytest.mark.parametrize("agent", AGENTS, ids=lambda agent: agent.slug)
 def test_the_page_shows_what_its_command_writes(agent: CodingAgent, tmp_path: Path) -> None:
     shell = require("sh", "runs the documented shell commands")
-    command, *shown = code_blocks(PAGES[agent.slug], "sh")
-    run([shell, "-euc", command], tmp_path)
+    run([shell, "-euc", f"vibes init --agents {agent.slug}"], tmp_path)
     place = tmp_path / agent.project_file
     files = [place] if place.is_file() else list(place.iterdir())
-    expected = shown or [block(PAGES[agent.slug], "json", "javascript", "typescript")]
-    assert [file.read_text(encoding="utf-8") for file in files] == expected * len(files)
+    shown = block(SECTIONS[agent.name], "json", "javascript", "typescript", "sh")
+    assert [file.read_text(encoding="utf-8") for file in files] == [shown] * len(files)
 
 
 def test_the_overviews_commands_set_agents_up(tmp_path: Path) -> None:
@@ -125,7 +121,7 @@ def test_the_files_of_cline_call_the_hook(tmp_path: Path) -> None:
     shell = require("sh", "runs the documented shell commands")
     payload = {"clineVersion": "", "hookName": "agent_start", "workspaceRoots": [str(project.root)]}
     run(
-        [shell, "-c", code_blocks(PAGES["cline"], "sh")[1]],
+        [shell, "-c", block(SECTIONS["Cline"], "sh")],
         project.root,
         json.dumps(payload).encode(),
     )
@@ -135,7 +131,7 @@ def test_the_files_of_cline_call_the_hook(tmp_path: Path) -> None:
 def test_the_plugin_for_opencode_sends_what_is_read(tmp_path: Path) -> None:
     project: Project = new_project(tmp_path / "project")
     project.file("b.py", "b = 1\n")
-    plugin = block(PAGES["opencode"], "javascript")
+    plugin = block(SECTIONS["opencode"], "javascript")
     calls = f"""
 const plugin = await Vibes({{ directory: {json.dumps(str(project.root))} }})
 await plugin.event({{ event: {{ type: "session.created", properties: {{ info: {{ id: "ses_1", version: "1.18.33" }} }} }} }})
@@ -160,7 +156,9 @@ await plugin["tool.execute.after"](
 def test_the_plugin_for_amp_sends_what_is_read(tmp_path: Path) -> None:
     project: Project = new_project(tmp_path / "project")
     project.file("b.py", "b = 1\n")
-    plugin = block(PAGES["amp"], "typescript").replace("export default function", "function vibes")
+    plugin = block(SECTIONS["Amp"], "typescript").replace(
+        "export default function", "function vibes"
+    )
     calls = f"""
 const handlers: any = {{}}
 vibes({{

@@ -7,7 +7,6 @@ from typing import Final
 
 from vibes_lsp.agents.all_agents import (
     AGENTS,
-    BY_SLUG,
     CodingAgent,
     Form,
     Scope,
@@ -32,34 +31,46 @@ def overview() -> dict[str, list[str]]:
     ]
     lines.append("|---|---|---|---|---|")
     lines += [
-        f"| [{agent.name}](agents/{agent.slug}.md) | `{agent.slug}` | {agent.tried or 'its documentation'} |"
+        f"| [{agent.name}](agents-reference.md#{_anchor(agent)}) | `{agent.slug}` | {agent.tried or 'its documentation'} |"
         f" {_files(agent)} | {_TRUST[agent.trust]} |"
         for agent in AGENTS
     ]
     return {"agents": lines}
 
 
-def blocks(slug: str) -> dict[str, list[str]]:
-    """Return the blocks of the page on one agent."""
-    agent = BY_SLUG[slug]
-    home = Path("/home")
+def reference() -> dict[str, list[str]]:
+    """Return the blocks of the page with the reference of each agent."""
+    blocks: dict[str, list[str]] = {}
+    for agent in AGENTS:
+        blocks[f"facts-{agent.slug}"] = _facts(agent)
+        blocks[f"configuration-{agent.slug}"] = _configuration(agent)
+    return blocks
+
+
+def _facts(agent: CodingAgent) -> list[str]:
     variable = f", or `${agent.variable}/{agent.user_file}`" if agent.variable else ""
     user = f"`~/{agent.folder}/{agent.user_file}`{variable}" if agent.user_file else "none"
-    facts = [
+    programs = " or ".join(f"`{name}`" for name in agent.programs)
+    return [
         "| | |",
         "|---|---|",
-        f"| found by | the program {' or '.join(f'`{name}`' for name in agent.programs)}, or the folder `~/{agent.folder}` |",
+        f"| name for `--agents` | `{agent.slug}` |",
+        f"| found by | the program {programs}, or the folder `~/{agent.folder}` |",
         f"| configuration in a project | {_files(agent)} |",
         f"| configuration with `--user` | {user} |",
         f"| events | {_named(agent.events)} |",
-        f"| tried with | {agent.tried or 'its documentation only'} |",
     ]
+
+
+def _configuration(agent: CodingAgent) -> list[str]:
     language = _LANGUAGES.get(agent.form) or _PLUGIN_LANGUAGES[Path(agent.project_file).suffix]
-    file = configuration_files(agent, Scope.PROJECT, Path("/project"), UserHome(home))[0]
-    return {
-        "facts": facts,
-        "configuration": [f"```{language}", *file.configuration.add(None).splitlines(), "```"],
-    }
+    home = UserHome(Path("/home"))
+    file = configuration_files(agent, Scope.PROJECT, Path("/project"), home)[0]
+    return [f"```{language}", *file.configuration.add(None).splitlines(), "```"]
+
+
+def _anchor(agent: CodingAgent) -> str:
+    return agent.name.lower().replace(" ", "-")
 
 
 def _files(agent: CodingAgent) -> str:

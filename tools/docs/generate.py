@@ -57,9 +57,9 @@ def files() -> dict[Path, str]:
     made[overview] = figures.with_blocks(
         overview.read_text(encoding="utf-8"), {**agent_pages.overview(), **hook_figures.blocks()}
     )
-    for page in sorted((DOCS / "agents").glob("*.md")):
-        text = page.read_text(encoding="utf-8")
-        made[page] = figures.with_blocks(text, agent_pages.blocks(page.stem))
+    reference = DOCS / "agents-reference.md"
+    text = reference.read_text(encoding="utf-8")
+    made[reference] = figures.with_blocks(text, agent_pages.reference())
     for name, schema in schemas().items():
         made[DOCS / "schema" / name] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
     return made
