@@ -3,7 +3,7 @@
 The limits are for other programs, disks and services. Bounds against hostile input are elsewhere:
 they count CPU time, steps or bytes, which do not depend on what else the machine does.
 
-`VIBES_PATIENCE` changes the limits, for tests: `docs/quickstart/plugin-author.md` describes it.
+`VIBES_PATIENCE` changes the limits, for tests: `docs/plugin-authors.md` describes it.
 `vibes hook` uses this module, so it imports only what Python has loaded to start.
 """
 

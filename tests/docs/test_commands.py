@@ -13,6 +13,7 @@ import pytest
 from tests import forked
 from tests.demo.workspace import copied
 from tests.docs.code_blocks import code_blocks
+from tests.docs.test_quickstarts import QUICK_STARTS, quick_start
 from tests.requirements import REPOSITORY
 from vibes_lsp.cli.main import SECTIONS
 from vibes_lsp.lsp.settings import Settings, read_settings
@@ -48,8 +49,8 @@ RUN_ELSEWHERE = {
     ),
 }
 RUN_BY_PAGE = {
-    "sh encrypt-age": "tests/docs/test_attestation.py",
-    "sh encrypt-git-crypt": "tests/docs/test_attestation.py",
+    **dict.fromkeys(("sh encrypt-age", "sh encrypt-git-crypt"), "tests/docs/test_attestation.py"),
+    **dict.fromkeys(("sh badge", "sh disclose", "sh tag"), "tests/docs/test_proofs.py"),
     "sh": "tests/docs/test_attestation.py, test_proofs.py, test_recording.py, test_reviewing.py, test_import.py, test_agents.py, test_knowledge.py; tests/packaging",
     "python": "tests/docs/test_recording.py",
     "typescript": "tests/docs/test_recording.py",
@@ -72,7 +73,9 @@ def _blocks(language: str) -> list[tuple[str, str]]:
 
 def _commands() -> list[str]:
     lines = (line for _, body in _blocks("console") for line in body.splitlines())
-    return list(dict.fromkeys(line.removeprefix("$ ") for line in lines if line.startswith("$ ")))
+    typed = dict.fromkeys(line.removeprefix("$ ") for line in lines if line.startswith("$ "))
+    run = {command for page in QUICK_STARTS for command in quick_start(page)}
+    return [command for command in typed if command not in run]
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +122,9 @@ def test_every_snippet_is_of_a_kind_that_is_tested_or_listed() -> None:
 
 
 SETTINGS = [
-    each for each in _blocks("json") if each[0] not in {"agents-reference.md", "mcp.md", "protocol.md"}
+    each
+    for each in _blocks("json")
+    if each[0] not in {"agents-reference.md", "mcp.md", "protocol.md"}
 ]
 """Those of the other pages are in `test_agents.py`, `test_mcp.py`, `tests/server/test_wire_shapes.py`."""
 

@@ -1,4 +1,4 @@
-"""The commands of `docs/badge.md`, `docs/proofs.md` and the policy in `docs/ci.md` do what they say."""
+"""Proofs, badges and tags in `docs/attestation.md`, and the policy in `docs/ci.md`, do what they say."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def _run(project: AttestedProject, script: str, **more: str) -> str:
 
 
 def test_badges_are_drawn_and_checked(own: AttestedProject) -> None:
-    draw, check = _blocks("badge.md", "sh")
+    draw, check = _blocks("attestation.md", "sh badge")
     _run(own, draw)
     assert "img.shields.io" in (own.root / "README.md").read_text()
     assert "0 errors" in _run(own, check)
 
 
 def test_one_entry_is_proven(own: AttestedProject) -> None:
-    disclose, verify, _ = _blocks("proofs.md", "sh")
+    disclose, verify = _blocks("attestation.md", "sh disclose")
     _run(own, disclose, PROMPT=own.entry("prompt")[0][:8])
     (own.root / "ada.pub").write_text(own.public_key)
     assert "Result: PASS" in _run(own, verify)
@@ -67,7 +67,7 @@ def test_one_entry_is_proven(own: AttestedProject) -> None:
 
 def test_the_root_is_tagged(own: AttestedProject) -> None:
     require("ssh-keygen", "git signs with it")
-    *_, tag = _blocks("proofs.md", "sh")
+    [tag] = _blocks("attestation.md", "sh tag")
     prepare = """
 ssh-keygen -q -t ed25519 -N '' -f "$HOME/key"
 echo "ada@example.org $(cat "$HOME/key.pub")" > "$HOME/allowed"

@@ -26,7 +26,10 @@ def open_emacs(enter: Enter) -> Open:
 
     def opens(suite: str, folder: Path, file: str) -> Emacs:
         program = require_editor(f"emacs-nox-{suite}")
-        init = block("emacs.md", "Emacs", "elisp") + block("emacs.md", "Settings", "elisp")
+        init = "".join(
+            block("other-editors.md", heading, "elisp")
+            for heading in ("Emacs", "Settings in Emacs")
+        )
         return enter(Emacs(program, folder, file, init))
 
     return opens

@@ -14,7 +14,9 @@ from tests.requirements import require_editor
 
 def test_the_policy_is_completed_and_the_log_leads_to_entries(enter: Enter, tmp_path: Path) -> None:
     root = build(tmp_path / "shop").root
-    init = block("emacs.md", "Emacs", "elisp") + block("emacs.md", "Audit files", "elisp")
+    init = "".join(
+        block("other-editors.md", heading, "elisp") for heading in ("Emacs", "Audit files in Emacs")
+    )
     program = require_editor(f"emacs-nox-{STABLE}")
     editor = enter(Emacs(program, root, ".ai-audit/config.json", init))
     editor.until(lambda: "[eglot:shop]" in (editor.mode_line("config.json") or ""), "the server")

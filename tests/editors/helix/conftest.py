@@ -41,8 +41,8 @@ def open_helix(enter: Enter, tmp_path_factory: pytest.TempPathFactory) -> Open:
         home = tmp_path_factory.mktemp("home")
         settings = home / "config/helix"
         settings.mkdir(parents=True)
-        headings = ("Helix", "Audit files", "Settings")
-        documented = "".join(block("helix.md", each, "toml") for each in headings)
+        headings = ("Helix", "Audit files in Helix", "Settings in Helix")
+        documented = "".join(block("other-editors.md", each, "toml") for each in headings)
         (settings / "languages.toml").write_text(documented, encoding="utf-8")
         own = {"XDG_CONFIG_HOME": str(home / "config"), "XDG_CACHE_HOME": str(home / "cache")}
         return enter(Helix([str(helix), file], folder, environment(**own)))

@@ -17,7 +17,7 @@ def test_everything_is_in_the_help_file(open_neovim: Open, tmp_path: Path) -> No
     tags = set(editor.lua("vim.cmd('helptags ALL') return vim.fn.getcompletion('vibes', 'help')"))
     tags |= set(editor.lua("return vim.fn.getcompletion(':Vibes', 'help')"))
     page = (REPOSITORY / "docs/editors/neovim.md").read_text(encoding="utf-8")
-    api = (REPOSITORY / "docs/editors/api.md").read_text(encoding="utf-8")
+    api = (REPOSITORY / "docs/plugin-authors.md").read_text(encoding="utf-8")
 
     for name in editor.lua("return require('vibes.command').names()"):
         assert f":Vibes-{name}" in tags
