@@ -180,6 +180,7 @@ def subtree(life: Life) -> None:
         work.disk[f"lib/{path}"] = work.index[f"lib/{path}"] = file
     work.git("commit", "-q", "-m", "Take the library over")
     work.register(work.head, work.index)
+    life.history.subject.join(work.path / "lib")  # a trail has its hook in each repository
     work_on(life)
 
 

@@ -171,7 +171,9 @@ def due_hunks(waiting: WaitingFiles, files: NewFiles) -> dict[str, list[Members]
     for path, file in present.items():
         candidates = waiting.candidates(path, [edit for edit in moved if edit.path != path])
         if candidates.own or candidates.moved or candidates.foreign:
-            _add(found, hunks(file, candidates, waiting.written))
+            disk = _on_disk(waiting.directory.project, path)
+            whole = None if disk.lines == file.text.lines else disk
+            _add(found, hunks(file, candidates, waiting.written, whole))
             _add(found, other_records(file, waiting.unlogged(path)))
     for path in changed:
         deletions = [edit for edit in waiting.unlogged(path) if edit.is_deletion]

@@ -74,15 +74,21 @@ class WrittenHunks:
         return self._known.setdefault(_key(record), record)
 
 
-def hunks(file: FileAtCommit, waiting: CandidateEdits, written: WrittenHunks) -> list[Members]:
+def hunks(
+    file: FileAtCommit,
+    waiting: CandidateEdits,
+    written: WrittenHunks,
+    whole: HashedText | None = None,
+) -> list[Members]:
     """Return the records of the edits' lines that a commit brings.
 
     Args:
         file: A file that the commit changes.
         waiting: The edits that its lines may be of.
         written: The hunks of earlier commits.
+        whole: The file on disk if only a part of it is staged.
     """
-    found = standing_lines(waiting, file.hashed, file.new)
+    found = standing_lines(waiting, file.hashed, file.new, whole)
     lines = [_Placed(found[place], file, place) for place in sorted(found)]
     return [written.again(record) for record in _records(lines)]
 

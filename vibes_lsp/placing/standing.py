@@ -89,7 +89,10 @@ def has_left(edit: WaitingEdit, snapshot: Text | None, texts: Iterable[HashedTex
 
 
 def standing_lines(
-    waiting: CandidateEdits, text: HashedText, candidates: AbstractSet[int]
+    waiting: CandidateEdits,
+    text: HashedText,
+    candidates: AbstractSet[int],
+    whole: HashedText | None = None,
 ) -> dict[int, StandingLine]:
     """Return which of the candidates are a waiting edit's that the log does not have yet.
 
@@ -97,6 +100,7 @@ def standing_lines(
         waiting: The edits.
         text: The text as it is, staged or on screen.
         candidates: The numbers of the lines that are new: git does not say whose they are.
+        whole: The text on disk if only a part of it is staged: it recognises an edit as well.
     """
     if not candidates or not waiting:
         return {}
@@ -106,6 +110,7 @@ def standing_lines(
     _slide(owners, text, candidates)
     _search([*own, *waiting.moved], text, owners, candidates, only_whole=False)
     _search(waiting.foreign, text, owners, candidates, only_whole=True)
+    recognised = _recognised(waiting, whole) if whole is not None else set[str]()
     edits = {edit.id: edit for edit in (*waiting.foreign, *waiting.moved, *own)}
     numbers: dict[str, dict[int, int]] = {}
     for place, owner in enumerate(owners):
@@ -119,7 +124,11 @@ def standing_lines(
         edit = edits[name]
         snapshot = waiting.snapshots(edit.content)
         known = _known(edit, lines, _reference(edit, state, snapshot))
-        is_sure = _is_recognised(known, text) or _is_whole(edit, lines, text, snapshot)
+        is_sure = (
+            name in recognised
+            or _is_recognised(known, text)
+            or _is_whole(edit, lines, text, snapshot)
+        )
         unwritten = _unwritten(
             edit, (lines[place] for place in new), waiting.logged.get(name, _NONE)
         )
@@ -127,6 +136,12 @@ def standing_lines(
             if lines[place] in unwritten:
                 found[place] = StandingLine(edit, lines[place], is_sure)
     return found
+
+
+def _recognised(waiting: CandidateEdits, text: HashedText) -> set[str]:
+    """Return the ids of the edits that are recognised in a text."""
+    found = standing_lines(waiting, text, set(range(len(text.lines))))
+    return {line.edit.id for line in found.values() if line.is_sure}
 
 
 def _carried(state: ReplayedText, text: HashedText) -> list[EditLine | None]:

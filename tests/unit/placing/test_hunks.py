@@ -66,6 +66,17 @@ def test_only_lines_that_no_parent_has_are_written() -> None:
     assert ranges(written(waiting, joined(*BLOCK), {3, 4, 7})) == [(3, 4), (7, 7)]
 
 
+def test_a_part_that_is_staged_is_sure_if_the_edit_stands_on_disk() -> None:
+    waiting = Waiting()
+    waiting.record(joined(*BLOCK), 1, 8)
+    file = committed(joined(*BLOCK[:3]), {1, 2, 3})
+    (claimed,) = hunks(file, waiting.of(), WrittenHunks())
+    assert claimed["sure"] is False
+    (sure,) = hunks(file, waiting.of(), WrittenHunks(), HashedText([*BLOCK, *PERSON]))
+    assert ranges([sure]) == [(1, 3)]
+    assert "sure" not in sure
+
+
 def test_lines_that_the_log_has_are_not_written_again() -> None:
     waiting = Waiting()
     waiting.record(joined(*BLOCK), 1, 8)
