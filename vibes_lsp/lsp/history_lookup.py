@@ -273,7 +273,6 @@ class HistoryLookup:
         trail = Trail(
             self._beside.directory,
             nearest_commit=self._nearest,
-            shared_with=self._beside,
             uses_saved=True,
         )
         trail.refresh()

@@ -102,7 +102,7 @@ class Project:
         # Imported late: a server that only reads starts without it.
         from vibes_lsp.recording import Recorder  # noqa: PLC0415
 
-        return Recorder(self.directory, shared_with=self.trail)
+        return Recorder(self.directory)
 
     @property
     def has_recorder(self) -> bool:

@@ -77,7 +77,7 @@ def _record_elsewhere(project: ServedProject, owner: AuditDir, request: Request[
     for each in (project.trail, trail):
         _refuse_persons(each, request)
     _refuse_reviews(request)
-    with Recorder(owner, shared_with=trail) as recorder:
+    with Recorder(owner) as recorder:
         result: Result = recorder.execute(visiting_request(recorder, [project.trail], request))
     return result
 

@@ -99,7 +99,7 @@ class ServedProject:
     def recorder(self) -> Recorder:
         """Records on the trail."""
         if self._recorder is None:
-            self._recorder = Recorder(self.trail.directory, now=self._now, shared_with=self.trail)
+            self._recorder = Recorder(self.trail.directory, now=self._now)
         return self._recorder
 
     def scorer(self) -> Scorer:

@@ -50,7 +50,6 @@ class Execution:
         directory: The trail.
         now: The clock.
         new_id: Makes ids for new sessions.
-        shared_with: Another `Trail` of this program on the same directory.
 
     Attributes:
         known_locations: Where annotations are known to be.
@@ -62,13 +61,11 @@ class Execution:
         *,
         now: Callable[[], datetime],
         new_id: Callable[[], str],
-        shared_with: Trail | None,
     ) -> None:
         self._directory: Final = directory
-        self._trail: Final = Trail(directory, shared_with=shared_with, uses_saved=True)
-        cache = self._trail.manifest_cache
-        self._writer: Final = AuditWriter(directory, manifest_cache=cache)
-        self._at_once: Final = AuditWriter(directory, manifest_cache=cache, waits=False)
+        self._trail: Final = Trail(directory, uses_saved=True)
+        self._writer: Final = AuditWriter(directory)
+        self._at_once: Final = AuditWriter(directory, waits=False)
         self._spool: Final = Spool(directory)
         self._stored_files: Final = StoredFiles(directory.project)
         self._now = now

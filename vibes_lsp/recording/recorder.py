@@ -71,7 +71,6 @@ from vibes_lsp.recording.results import (
 from vibes_lsp.recording.reviews import record_review
 from vibes_lsp.recording.sessions import end_session, record_delegation, start_session
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
-from vibes_lsp.trail.trail import Trail
 
 _USE_CASES: Final[
     dict[type[Request[Any]], tuple[type[Result], Callable[..., tuple[Draft, Any]]]]
@@ -118,7 +117,6 @@ class Recorder:
         place: The project, a file or folder in it, or its audit directory.
         now: The clock.
         new_id: Makes ids for new sessions.
-        shared_with: Another `Trail` of this program on the same directory.
 
     Raises:
         AuditDirNotFound: There is no audit directory at the place or above it.
@@ -130,15 +128,12 @@ class Recorder:
         *,
         now: Callable[[], datetime] = utc_now,
         new_id: Callable[[], str] = _new_id,
-        shared_with: Trail | None = None,
     ) -> None:
         self.directory: Final = (
             place if isinstance(place, AuditDir) else find_audit_dir(Path(place))
         )
         self.now: Final = now
-        self._execution: Final = Execution(
-            self.directory, now=now, new_id=new_id, shared_with=shared_with
-        )
+        self._execution: Final = Execution(self.directory, now=now, new_id=new_id)
         self.known_locations: Final = self._execution.known_locations
 
     def __enter__(self) -> Self:

@@ -8,7 +8,6 @@ temporary files are in the journal's folder, which git ignores.
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Final
@@ -19,7 +18,6 @@ from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
 from vibes_lsp.store.appending import repair_partial_line
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config
-from vibes_lsp.store.file_stamps import FileState
 from vibes_lsp.store.files import (
     MAX_FILE,
     flush_folder,
@@ -33,7 +31,7 @@ from vibes_lsp.store.files import (
 )
 from vibes_lsp.store.journal import Journal, entries_file, journal_files, read_journal
 from vibes_lsp.store.locks import LockHandle, append_lock, fold_lock
-from vibes_lsp.store.manifest import ManifestCache, ManifestForm, parse_manifest
+from vibes_lsp.store.manifest import parse_manifest
 from vibes_lsp.store.manifest_format import add_entries, has_duplicates
 from vibes_lsp.store.versions import unsupported_versions
 
@@ -41,12 +39,7 @@ _MAX_ROUNDS: Final = 8
 """Folds per call while other programs keep writing; the rest stays for the next call."""
 
 
-def fold_journal(
-    directory: AuditDir,
-    *,
-    wait: bool = True,
-    manifest_cache: ManifestCache | None = None,
-) -> int:
+def fold_journal(directory: AuditDir, *, wait: bool = True) -> int:
     """Fold the journal, remove what dead programs left, and return the number of new entries.
 
     With an empty journal nothing is written, not even a lock file.
@@ -55,7 +48,6 @@ def fold_journal(
         directory: The trail.
         wait: Whether to wait while another program folds; otherwise return at once, since it
             folds these entries as well.
-        manifest_cache: Receives the new manifest.
 
     Raises:
         RefusedWrite: The manifest cannot be parsed, locked or written; it is unchanged and the
@@ -71,7 +63,7 @@ def fold_journal(
         if lock is None:
             break
         with lock:
-            added += _fold_once(directory, lock, manifest_cache or ManifestCache())
+            added += _fold_once(directory, lock)
     return added
 
 
@@ -84,7 +76,7 @@ def add_to_manifest(directory: AuditDir, entries: Mapping[str, msgspec.Raw]) -> 
     """
     with fold_lock(directory).acquire() as lock:
         for _ in range(_MAX_ROUNDS):
-            added = _merge_into_manifest(directory, entries, lock, ManifestCache())
+            added = _merge_into_manifest(directory, entries, lock)
             if added is not None:
                 return added
     raise RefusedWrite(
@@ -104,20 +96,17 @@ def _has_work(directory: AuditDir, *, others: bool) -> bool:
     return others and bool(journal_files(directory))
 
 
-def _fold_once(directory: AuditDir, lock: LockHandle, manifest_cache: ManifestCache) -> int:
+def _fold_once(directory: AuditDir, lock: LockHandle) -> int:
     journal = read_journal(directory)
     entries = journal.entries
-    added = _merge_into_manifest(directory, entries, lock, manifest_cache) if entries else 0
+    added = _merge_into_manifest(directory, entries, lock) if entries else 0
     with append_lock(directory).acquire() as append:
         _clean_up(directory, journal if added is not None else Journal(), append)
     return added or 0
 
 
 def _merge_into_manifest(
-    directory: AuditDir,
-    entries: Mapping[str, msgspec.Raw],
-    lock: LockHandle,
-    manifest_cache: ManifestCache,
+    directory: AuditDir, entries: Mapping[str, msgspec.Raw], lock: LockHandle
 ) -> int | None:
     """Merge entries into the manifest; return the number of new ones, None on a race."""
     path = directory.manifest
@@ -128,7 +117,7 @@ def _merge_into_manifest(
         )
     try:
         before = regular_file_stamp(path)
-        manifest = manifest_cache.get(before) or parse_manifest(read_file(path))
+        manifest = parse_manifest(read_file(path))
     except UnreadableFile as error:
         raise RefusedWrite(error.message, hint="new entries stay in the journal") from error
     unsupported = unsupported_versions(load_config(directory), manifest)
@@ -150,21 +139,7 @@ def _merge_into_manifest(
     if regular_file_stamp(path) != before:
         temporary.unlink(missing_ok=True)
         return None  # git or another tool replaced it; the next round reads it again
-    written = regular_file_stamp(temporary)
     replace_file(temporary, path)
-    if manifest.form is ManifestForm.OBJECT and written is not None:
-        stored = {**manifest.stored, **{key: msgspec.Raw(entry) for key, entry in new.items()}}
-        state = FileState.of(text, [written])
-        manifest_cache.put(
-            dataclasses.replace(
-                manifest,
-                data=text,
-                stored=stored,
-                journal=Journal(),
-                stamps=((path.name, written),),
-                file_state=state,
-            )
-        )
     lock.record_size(len(text))
     flush_folder(directory.path)
     return len(new)

@@ -200,29 +200,10 @@ class Manifest:
         return lines
 
 
-class ManifestCache:
-    """The manifest as last read or written in this process, shared by all users of a trail."""
-
-    def __init__(self) -> None:
-        self._manifest: Manifest | None = None
-
-    def put(self, manifest: Manifest) -> None:
-        """Store a manifest with the stamp from before it was read, or of the written file."""
-        self._manifest = manifest
-
-    def get(self, found: FileStamp | None) -> Manifest | None:
-        """Return the stored manifest if it has this stamp, else None."""
-        manifest = self._manifest
-        if found is None or manifest is None or not manifest.stamps:
-            return None
-        return manifest if manifest.stamps[0][1] == found else None
-
-
 def read_manifest(
     directory: AuditDir,
     previous: Manifest | None = None,
     *,
-    manifest_cache: ManifestCache | None = None,
     open_saved: OpenSaved | None = None,
     waiting: bool = True,
 ) -> Manifest:
@@ -234,7 +215,6 @@ def read_manifest(
     Args:
         directory: The trail.
         previous: The last result.
-        manifest_cache: The manifest shared in this process; updated.
         open_saved: Asked before the manifest is read.
         waiting: Whether to add the entries that wait for a commit (R29).
     """
@@ -251,13 +231,7 @@ def read_manifest(
         journal = read_journal(directory, known)
         if waiting:
             journal = with_waiting_entries(directory, journal, known)
-        read = _read_file(
-            directory,
-            previous,
-            stamps[0],
-            manifest_cache=manifest_cache or ManifestCache(),
-            open_saved=open_saved,
-        )
+        read = _read_file(directory, previous, stamps[0], open_saved)
     except UnreadableFile as error:
         if previous is not None and error.is_same_as(previous.problem):
             return previous
@@ -271,11 +245,9 @@ def _read_file(
     directory: AuditDir,
     previous: Manifest | None,
     named_stamp: tuple[str, FileStamp | None],
-    *,
-    manifest_cache: ManifestCache,
     open_saved: OpenSaved | None,
 ) -> Manifest:
-    """Return the manifest without its journal; the previous or cached one if it is unchanged."""
+    """Return the manifest without its journal; the previous one if it is unchanged."""
     times = [found for found in named_stamp[1:] if found is not None]
     same = (
         previous
@@ -285,8 +257,6 @@ def _read_file(
         and not previous.is_outdated
         else None
     )
-    if same is None:  # not `or`: to see whether a manifest is empty takes a look at all its entries
-        same = manifest_cache.get(named_stamp[1])
     if same is not None and (
         same.file_state.settled or (len(same.data) > _TRUSTED_WHILE_RACY and not are_settled(times))
     ):
@@ -297,13 +267,9 @@ def _read_file(
     data = read_file(directory.manifest)
     if same is not None and same.file_state.recheck(data, times):
         return same
-    read = replace(
-        parse_manifest(data),
-        file_state=FileState.of(data, times),
-        stamps=(named_stamp,),
+    return replace(
+        parse_manifest(data), file_state=FileState.of(data, times), stamps=(named_stamp,)
     )
-    manifest_cache.put(read)
-    return read
 
 
 def _stamps(directory: AuditDir, *, waiting: bool) -> Iterator[tuple[str, FileStamp | None]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -41,7 +41,7 @@ from vibes_lsp.store.journal import (
 from vibes_lsp.store.journal_folding import fold_journal
 from vibes_lsp.store.locks import FileLock, LockHandle, append_lock, fold_lock
 from vibes_lsp.store.log_batches import MAX_LINE
-from vibes_lsp.store.manifest import Manifest, ManifestCache, ManifestForm, parse_manifest
+from vibes_lsp.store.manifest import Manifest, ManifestForm, parse_manifest
 from vibes_lsp.store.reasoning import PackedEntry, pack_entry
 from vibes_lsp.store.versions import unsupported_versions
 from vibes_lsp.store.waiting import (
@@ -59,15 +59,13 @@ class KnownEntries:
 
     Args:
         directory: The trail.
-        manifest_cache: The manifest shared in this process.
     """
 
-    def __init__(self, directory: AuditDir, manifest_cache: ManifestCache) -> None:
+    def __init__(self, directory: AuditDir) -> None:
         self._manifest_path = directory.manifest
         self._journal_path = entries_file(directory)
-        self._manifest_cache = manifest_cache
         self._manifest_stamp: FileStamp | None = None
-        self._manifest_keys: Collection[str] = frozenset()
+        self._manifest_keys: frozenset[str] = frozenset()
         self._frame = Manifest(ManifestForm.ABSENT)
         self._journal = Extent(0, 0)
         self._journal_keys: set[str] = set()
@@ -85,13 +83,9 @@ class KnownEntries:
         try:
             found = regular_file_stamp(self._manifest_path)
             if found is None or found != self._manifest_stamp:
-                shared = self._manifest_cache.get(found)
-                manifest = (
-                    parse_manifest(read_file(self._manifest_path)) if shared is None else shared
-                )
-                keys = manifest.stored if shared is not None else frozenset(manifest.stored)
+                manifest = parse_manifest(read_file(self._manifest_path))
                 broken = manifest.form is ManifestForm.BROKEN
-                self._manifest_keys = frozenset() if broken else keys
+                self._manifest_keys = frozenset() if broken else frozenset(manifest.stored)
                 self._frame = replace(manifest, data=b"", stored={}, journal=Journal())
                 self._manifest_stamp = found
                 # It may have been folded, and a new one may have the same inode.
@@ -209,22 +203,14 @@ class AuditWriter:
 
     Args:
         directory: The trail.
-        manifest_cache: The manifest shared in this process; updated.
         waits: Whether records wait for their commit (R29) where a hook of ours writes it; otherwise
             they go into the log.
     """
 
-    def __init__(
-        self,
-        directory: AuditDir,
-        *,
-        manifest_cache: ManifestCache | None = None,
-        waits: bool = True,
-    ) -> None:
+    def __init__(self, directory: AuditDir, *, waits: bool = True) -> None:
         self._directory: Final = directory
         self._waits: Final = waits
-        self._manifest_cache: Final = manifest_cache or ManifestCache()
-        self._known: Final = KnownEntries(directory, self._manifest_cache)
+        self._known: Final = KnownEntries(directory)
         self._at_once: Final = _Destination(
             append_lock(directory),
             directory.log,
@@ -323,7 +309,7 @@ class AuditWriter:
         """
         if self._waits and place_of_waiting(self._directory) is not None:
             return 0
-        return fold_journal(self._directory, wait=wait, manifest_cache=self._manifest_cache)
+        return fold_journal(self._directory, wait=wait)
 
     def fold_own(self, *, wait: bool = True) -> None:
         """Fold the journal if this writer has written to it."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.manifest import Manifest, ManifestCache, ManifestForm, read_manifest
+from vibes_lsp.store.manifest import Manifest, ManifestForm, read_manifest
 from vibes_lsp.store.waiting import waiting_files
 from vibes_lsp.trail.index_writer import decode_name, encode_name
 from vibes_lsp.trail.lineage import Lineage, NearestCommit, build_lineages
@@ -50,8 +50,6 @@ class Trail:
     Args:
         directory: The audit directory.
         nearest_commit: Chooses between several ends of a lineage, by git.
-        shared_with: Another `Trail` of the same directory, perhaps in another thread, with which to
-            share what was read of the manifest.
         uses_saved: Whether to use the saved index of log and manifest; see `LogIndex`.
         reading_began: Called when an answer begins to read a shared index; see `end_answer`.
         waiting: Whether to read what waits for a commit as well (R29); not where the result is
@@ -61,7 +59,6 @@ class Trail:
         log: The annotation log.
         nearest_commit: As given.
         manifest: The context entries as of the last refresh.
-        manifest_cache: What was read of the manifest, shared by all `Trail`s of the directory.
     """
 
     def __init__(
@@ -69,7 +66,6 @@ class Trail:
         directory: AuditDir,
         *,
         nearest_commit: NearestCommit | None = None,
-        shared_with: Trail | None = None,
         uses_saved: bool = False,
         reading_began: Callable[[], None] | None = None,
         waiting: bool = True,
@@ -83,9 +79,6 @@ class Trail:
         )
         self._uses_saved, self._waiting = uses_saved, waiting
         self.manifest = Manifest(ManifestForm.ABSENT)
-        self.manifest_cache: ManifestCache = (
-            ManifestCache() if shared_with is None else shared_with.manifest_cache
-        )
         self.nearest_commit = nearest_commit
         self._index: Final = self.log.index
         self._reviewed: tuple[int, frozenset[int]] | None = None
@@ -115,7 +108,6 @@ class Trail:
         manifest = read_manifest(
             self.directory,
             self.manifest,
-            manifest_cache=self.manifest_cache,
             open_saved=_open_stored if self._uses_saved else None,
             waiting=self._waiting,
         )

@@ -17,7 +17,7 @@ from vibes_lsp.store import journal_folding, manifest
 from vibes_lsp.store.journal import entries_file, read_journal
 from vibes_lsp.store.journal_folding import fold_journal
 from vibes_lsp.store.locks import append_lock, fold_lock
-from vibes_lsp.store.manifest import ManifestCache, read_manifest
+from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.manifest_format import add_entries
 from vibes_lsp.store.writer import AuditWriter
 
@@ -63,8 +63,8 @@ def test_entries_written_during_a_fold_are_folded(
     real = journal_folding._fold_once
     told: list[str] = []
 
-    def fold_then_write(place: AuditDir, held: LockHandle, last: ManifestCache) -> int:
-        gained = real(place, held, last)
+    def fold_then_write(place: AuditDir, held: LockHandle) -> int:
+        gained = real(place, held)
         if len(told) < 3:
             told.append(late.entry(prompt(f"late {len(told)}")))
             assert late.fold(wait=False) == 0

@@ -131,7 +131,7 @@ def _summaries(
 
     A path may be that of a folder, or of a file that cannot be read.
     """
-    trail = Trail(beside.directory, shared_with=beside, uses_saved=True)
+    trail = Trail(beside.directory, uses_saved=True)
     found: list[Members] = []
     with ProjectLocator(trail, use_git=use_git, use_cache=True) as locator:
         locator.refresh({})

@@ -147,7 +147,7 @@ def _with_uris(root: Path, found: Sequence[FoundAnnotation]) -> list[Members]:
 
 def _search(beside: Trail, policy: Policy, parts: _Parts, *, use_git: bool) -> ReviewProgress:
     """Search all files, in a thread with a trail of its own; git is asked."""
-    trail = Trail(beside.directory, shared_with=beside, uses_saved=True)
+    trail = Trail(beside.directory, uses_saved=True)
     with ProjectLocator(trail, use_git=use_git, use_cache=True) as locator:
         locator.refresh({})
         found = review_progress(locator, Scorer(trail, policy), parts.add)

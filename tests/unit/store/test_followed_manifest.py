@@ -1,4 +1,4 @@
-"""A manifest shared in one process: read once, and not after folding it."""
+"""A manifest that other writers of the same and of other programs change."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.store.empty_trail import new_trail, prompt, read_strictly
+from tests.unit.store.empty_trail import new_trail, prompt
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store.journal import entries_file
 from vibes_lsp.store.locks import fold_lock
@@ -18,37 +18,9 @@ if TYPE_CHECKING:
     from vibes_lsp.store.audit_dir import AuditDir
 
 
-def test_a_folded_manifest_is_not_read_again(
-    directory: AuditDir, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A manifest may have a hundred megabytes, which would delay the next request."""
-    trail = Trail(directory)
-    beside = Trail(directory, shared_with=trail)
-    writer = AuditWriter(directory, manifest_cache=trail.manifest_cache)
-    for each in (trail, beside):
-        each.refresh()
-    keys = [writer.entry(prompt(words)) for words in "abc"]
-    writer.fold()
-    with monkeypatch.context() as patch:
-        for module in ("manifest", "writer", "journal_folding"):
-            patch.setattr(f"vibes_lsp.store.{module}.parse_manifest", None)
-        for each in (trail, beside):
-            each.refresh()
-            assert all(key in each.manifest for key in keys)
-            assert not each.manifest.pending
-        assert writer.entry(prompt("a")) == keys[0]
-        assert not entries_file(directory).exists(), "it is known to be there"
-        keys.append(writer.entry(prompt("d")))
-        writer.fold()
-        beside.refresh()
-    fresh = read_manifest(directory)
-    assert (dict(fresh.stored), fresh.data) == (dict(beside.manifest.stored), beside.manifest.data)
-    assert set(keys) <= set(read_strictly(directory).entries)
-
-
 def test_a_manifest_of_another_program_is_read(directory: AuditDir) -> None:
     trail = Trail(directory)
-    writer = AuditWriter(directory, manifest_cache=trail.manifest_cache)
+    writer = AuditWriter(directory)
     trail.refresh()
     mine = writer.entry(prompt("a"))
     writer.fold()
