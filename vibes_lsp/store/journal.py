@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final, Generic, TypeVar
+from typing import Final
 
 import msgspec
-from typing_extensions import override
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical_json import (
@@ -31,52 +30,6 @@ from vibes_lsp.store.files import (
 from vibes_lsp.store.locks import LockHandle
 from vibes_lsp.store.waiting import waiting_files
 
-_V = TypeVar("_V")
-
-
-class LayeredMap(Mapping[str, _V], Generic[_V]):
-    """An immutable mapping that grows cheaply, in insertion order.
-
-    A layer is merged into the one below when it has at least half its size.
-    """
-
-    __slots__ = ("_layers",)
-
-    def __init__(self, *layers: dict[str, _V]) -> None:
-        self._layers = layers
-
-    def with_items(self, items: Mapping[str, _V]) -> LayeredMap[_V]:
-        """Return the mapping with more items; existing keys keep their values."""
-        new = {key: value for key, value in items.items() if key not in self}
-        if not new:
-            return self
-        layers = [*self._layers, new]
-        while len(layers) > 1 and 2 * len(layers[-1]) >= len(layers[-2]):
-            top = layers.pop()
-            layers[-1] = {**layers[-1], **top}
-        return LayeredMap(*layers)
-
-    @override
-    def __getitem__(self, key: str) -> _V:
-        for layer in self._layers:
-            if key in layer:
-                return layer[key]
-        raise KeyError(key)
-
-    @override
-    def __contains__(self, key: object) -> bool:
-        return any(key in layer for layer in self._layers)
-
-    @override
-    def __iter__(self) -> Iterator[str]:
-        for layer in self._layers:
-            yield from layer
-
-    @override
-    def __len__(self) -> int:
-        return sum(map(len, self._layers))
-
-
 ENTRIES_NAME: Final = "entries.jsonl"
 """The journal file that all writers of this program share; missing when the journal is empty."""
 _TAIL_BYTES: Final = 4 << 10
@@ -94,7 +47,7 @@ class Journal:
         waiting: The entries that wait for a commit, by file.
     """
 
-    entries: LayeredMap[msgspec.Raw] = field(default_factory=LayeredMap)
+    entries: Mapping[str, msgspec.Raw] = field(default_factory=dict)
     problems: tuple[tuple[str, VibesError], ...] = ()
     entries_file: EntriesFile | None = None
     waiting: Mapping[Path, EntriesFile] = field(default_factory=dict)
@@ -120,7 +73,7 @@ class EntriesFile:
     size: int = 0
     whole: int = 0
     tail: bytes = b""
-    entries: LayeredMap[msgspec.Raw] = field(default_factory=LayeredMap)
+    entries: Mapping[str, msgspec.Raw] = field(default_factory=dict)
     invalid: int = 0
 
 
@@ -166,10 +119,8 @@ def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journa
                 else f"{invalid} lines are not context entries"
             )
             problems.append((path.name, MalformedJson(reason)))
-    entries = LayeredMap[msgspec.Raw]() if own is None else own.entries
-    if others:
-        entries = LayeredMap({**entries, **others})
-    return Journal(entries, tuple(problems), own)
+    entries = {} if own is None else own.entries
+    return Journal({**entries, **others}, tuple(problems), own)
 
 
 def with_waiting_entries(
@@ -177,13 +128,13 @@ def with_waiting_entries(
 ) -> Journal:
     """Return a journal with the entries that wait for a commit (R29). Never raises."""
     files: dict[Path, EntriesFile] = {}
-    entries = journal.entries
+    entries = dict(journal.entries)
     for path in waiting_files(directory):
         known = None if previous is None else previous.waiting.get(path)
         with suppress(UnreadableFile):
             if regular_file_stamp(path) is not None:
                 files[path] = _read_entries_file(path, known, _parse_waiting)
-                entries = entries.with_items(files[path].entries)
+                entries = {**entries, **files[path].entries}
     return replace(journal, entries=entries, waiting=files)
 
 
@@ -220,7 +171,7 @@ def _read_entries_file(
         known.whole + len(added),
         known.whole + len(whole),
         (known.tail + whole)[-_TAIL_BYTES:],
-        known.entries.with_items(entries),
+        {**known.entries, **entries},
         known.invalid + invalid,
     )
 
