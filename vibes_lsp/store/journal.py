@@ -19,7 +19,7 @@ from vibes_lsp.model.canonical_json import (
     parse_raw_members,
 )
 from vibes_lsp.model.hashing import context_hash
-from vibes_lsp.store.appending import Extent, append_lines
+from vibes_lsp.store.appending import append_lines
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import (
     MAX_FILE,
@@ -133,59 +133,21 @@ def with_waiting_entries(
         known = None if previous is None else previous.waiting.get(path)
         with suppress(UnreadableFile):
             if regular_file_stamp(path) is not None:
-                files[path] = _read_entries_file(path, known, _parse_waiting)
+                files[path] = read_waiting_entries(path, known)
                 entries = {**entries, **files[path].entries}
     return replace(journal, entries=entries, waiting=files)
 
 
-def _read_entries_file(
-    path: Path,
-    previous: EntriesFile | None,
-    parse: Callable[[bytes], tuple[dict[str, msgspec.Raw], int]] | None = None,
-) -> EntriesFile:
-    """Read a file of entries, starting after the previous content if it only grew.
-
-    Raises:
-        UnreadableFile: It cannot be read or is too large.
-    """
-    found = regular_file_stamp(path)
-    if found is not None and found.size > MAX_FILE:
-        raise UnreadableFile(
-            f"{path.name} is too large: {found.size:,} bytes, expected at most {MAX_FILE:,}"
-        )
-    known = previous or EntriesFile()
-    try:
-        with open_file(path) as file:
-            file.seek(known.whole - len(known.tail))
-            data = file.read()
-            if known.whole and not data.startswith(known.tail):
-                known = EntriesFile()
-                file.seek(0)
-                data = file.read()
-    except OSError as error:
-        raise UnreadableFile(f"{path.name} cannot be read: {error.strerror or error}") from error
-    added = data[len(known.tail) :]
-    whole = added[: added.rfind(b"\n") + 1]
-    entries, invalid = (parse or parse_entry_lines)(whole)
-    return EntriesFile(
-        known.whole + len(added),
-        known.whole + len(whole),
-        (known.tail + whole)[-_TAIL_BYTES:],
-        {**known.entries, **entries},
-        known.invalid + invalid,
-    )
-
-
 def append_entries(
     path: Path, entries: Mapping[str, bytes], lock: LockHandle, *, durable: bool = False
-) -> Extent:
-    """Append entries, each JSON on one line, to the journal file; return its new size.
+) -> None:
+    """Append entries, each JSON on one line, to a file of entries.
 
     Raises:
         RefusedWrite: The file cannot be written or the disk is full; it is unchanged.
     """
     lines = b"".join(b'{"%s":%s}\n' % (key.encode(), entry) for key, entry in entries.items())
-    return append_lines(path, lines, lock, durable=durable)
+    append_lines(path, lines, lock, durable=durable)
 
 
 _HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
@@ -217,10 +179,6 @@ def parse_waiting_entries(data: bytes) -> dict[str, msgspec.Raw]:
     return parse_entry_lines(b"\n".join(filter(_IS_ENTRY, data.split(b"\n"))))[0]
 
 
-def _parse_waiting(data: bytes) -> tuple[dict[str, msgspec.Raw], int]:
-    return parse_waiting_entries(data), 0
-
-
 def is_entry_line(line: bytes) -> bool:
     """Whether a line of waiting records and entries is an entry."""
     return _IS_ENTRY(line) is not None
@@ -247,3 +205,46 @@ def _is_valid(raw: msgspec.Raw) -> bool:
     except MalformedJson:
         return False
     return True
+
+
+def read_waiting_entries(path: Path, previous: EntriesFile | None) -> EntriesFile:
+    """Read the entries of a file of waiting records and entries; raises as for other files."""
+    return _read_entries_file(path, previous, lambda data: (parse_waiting_entries(data), 0))
+
+
+def _read_entries_file(
+    path: Path,
+    previous: EntriesFile | None,
+    parse: Callable[[bytes], tuple[dict[str, msgspec.Raw], int]] = parse_entry_lines,
+) -> EntriesFile:
+    """Read a file of entries, starting after the previous content if it only grew.
+
+    Raises:
+        UnreadableFile: It cannot be read or is too large.
+    """
+    found = regular_file_stamp(path)
+    if found is not None and found.size > MAX_FILE:
+        raise UnreadableFile(
+            f"{path.name} is too large: {found.size:,} bytes, expected at most {MAX_FILE:,}"
+        )
+    known = previous or EntriesFile()
+    try:
+        with open_file(path) as file:
+            file.seek(known.whole - len(known.tail))
+            data = file.read()
+            if known.whole and not data.startswith(known.tail):
+                known = EntriesFile()
+                file.seek(0)
+                data = file.read()
+    except OSError as error:
+        raise UnreadableFile(f"{path.name} cannot be read: {error.strerror or error}") from error
+    added = data[len(known.tail) :]
+    whole = added[: added.rfind(b"\n") + 1]
+    entries, invalid = parse(whole)
+    return EntriesFile(
+        known.whole + len(added),
+        known.whole + len(whole),
+        (known.tail + whole)[-_TAIL_BYTES:],
+        {**known.entries, **entries},
+        known.invalid + invalid,
+    )

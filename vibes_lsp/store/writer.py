@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,7 +13,7 @@ from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
 from vibes_lsp.model.canonical_json import canonical_json, with_portable_numbers
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members
-from vibes_lsp.store.appending import Extent, append_lines, repair_partial_line
+from vibes_lsp.store.appending import append_lines, repair_partial_line
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.file_stamps import FileStamp
@@ -24,7 +23,6 @@ from vibes_lsp.store.files import (
     flush_folder,
     make_folder,
     make_ignored_folder,
-    open_file,
     read_file,
     regular_file_stamp,
     replace_file,
@@ -32,11 +30,10 @@ from vibes_lsp.store.files import (
 )
 from vibes_lsp.store.git_folders import read_head
 from vibes_lsp.store.journal import (
-    Journal,
+    EntriesFile,
     append_entries,
     entries_file,
-    parse_entry_lines,
-    parse_waiting_entries,
+    read_waiting_entries,
 )
 from vibes_lsp.store.journal_folding import fold_journal
 from vibes_lsp.store.locks import FileLock, LockHandle, append_lock, fold_lock
@@ -54,112 +51,60 @@ from vibes_lsp.store.waiting import (
 )
 
 
-class KnownEntries:
-    """The keys of the stored entries; the caller holds the append lock.
+class _KnownEntries:
+    """The keys of the entries in a file that writers append to; the caller holds its lock.
 
     Args:
-        directory: The trail.
-    """
-
-    def __init__(self, directory: AuditDir) -> None:
-        self._manifest_path = directory.manifest
-        self._journal_path = entries_file(directory)
-        self._manifest_stamp: FileStamp | None = None
-        self._manifest_keys: frozenset[str] = frozenset()
-        self._frame = Manifest(ManifestForm.ABSENT)
-        self._journal = Extent(0, 0)
-        self._journal_keys: set[str] = set()
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._manifest_keys or key in self._journal_keys
-
-    @property
-    def frame(self) -> Manifest:
-        """The manifest without its entries: its form and version."""
-        return self._frame
-
-    def refresh(self) -> None:
-        """Read what changed on disk; an unreadable manifest has no entries."""
-        try:
-            found = regular_file_stamp(self._manifest_path)
-            if found is None or found != self._manifest_stamp:
-                manifest = parse_manifest(read_file(self._manifest_path))
-                broken = manifest.form is ManifestForm.BROKEN
-                self._manifest_keys = frozenset() if broken else frozenset(manifest.stored)
-                self._frame = replace(manifest, data=b"", stored={}, journal=Journal())
-                self._manifest_stamp = found
-                # It may have been folded, and a new one may have the same inode.
-                self._reset_journal()
-        except UnreadableFile:
-            self._manifest_keys, self._frame, self._manifest_stamp = (
-                frozenset(),
-                Manifest(ManifestForm.BROKEN),
-                None,
-            )
-            self._reset_journal()
-        self._refresh_journal(self._journal_path)
-
-    def add(self, keys: set[str], journal: Extent) -> None:
-        """Add keys that the caller appended, and the new size of the journal."""
-        self._journal_keys |= keys
-        self._journal = journal
-
-    def _reset_journal(self) -> None:
-        self._journal_keys, self._journal = set(), Extent(0, 0)
-
-    def _refresh_journal(self, path: Path) -> None:
-        try:
-            found = regular_file_stamp(path)
-            if found is None:
-                self._reset_journal()
-                return
-            if found.inode != self._journal.inode or found.size < self._journal.size:
-                self._reset_journal()
-            if found.size == self._journal.size:
-                return
-            with open_file(path) as file:
-                file.seek(self._journal.size, os.SEEK_SET)
-                added, _ = parse_entry_lines(file.read().rpartition(b"\n")[0])
-        except (UnreadableFile, OSError):
-            return
-        self._journal_keys |= set(added)
-        self._journal = Extent(found.inode, found.size)
-
-
-class _WaitingEntries:
-    """The keys of the entries in a file of waiting records; the caller holds its lock.
-
-    An entry that only the manifest has waits once more: the commit may be made on another branch.
+        path: The file.
     """
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._read = Extent(0, 0)
-        self._keys: set[str] = set()
+        self._file = EntriesFile()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._file.entries
+
+    def refresh(self) -> None:
+        """Read what changed on disk; a file that is missing or unreadable has no entries."""
+        try:
+            self._file = read_waiting_entries(self._path, self._file)
+        except UnreadableFile:
+            self._file = EntriesFile()
+
+
+class _KnownManifest:
+    """The keys of the entries of a manifest, and its version.
+
+    Args:
+        path: The manifest.
+
+    Attributes:
+        frame: The manifest without its entries.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._stamp: FileStamp | None = None
+        self._keys: frozenset[str] = frozenset()
+        self.frame = Manifest(ManifestForm.ABSENT)
 
     def __contains__(self, key: str) -> bool:
         return key in self._keys
 
     def refresh(self) -> None:
-        """Read what was appended; an unreadable file has no entries."""
+        """Read it if it changed; an unreadable one has no entries."""
         try:
             found = regular_file_stamp(self._path)
-            if found is None or found.inode != self._read.inode or found.size < self._read.size:
-                self._read, self._keys = Extent(0, 0), set()
-            if found is None or found.size == self._read.size:
+            if found is not None and found == self._stamp:
                 return
-            with open_file(self._path) as file:
-                file.seek(self._read.size, os.SEEK_SET)
-                added = parse_waiting_entries(file.read().rpartition(b"\n")[0])
-        except (UnreadableFile, OSError):
-            return
-        self._keys |= set(added)
-        self._read = Extent(found.inode, found.size)
-
-    def add(self, keys: set[str], reached: Extent) -> None:
-        """Add keys that the caller appended, and the new size of the file."""
-        self._keys |= keys
-        self._read = reached
+            manifest = parse_manifest(read_file(self._path))
+        except UnreadableFile:
+            found, manifest = None, Manifest(ManifestForm.BROKEN)
+        is_broken = manifest.form is ManifestForm.BROKEN
+        self._keys = frozenset() if is_broken else frozenset(manifest.stored)
+        self.frame = replace(manifest, data=b"", stored={})
+        self._stamp = found
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +117,7 @@ class _Destination:
         entries: Where entries are appended; the same file for what waits.
         blobs: The folder of external entries.
         temporary: A folder for temporary files on the same file system.
-        known: The entries that need not be written.
+        known: The entries that the file has.
         place: The place in git's folder that it belongs to, if any.
     """
 
@@ -181,7 +126,7 @@ class _Destination:
     entries: Path
     blobs: Path
     temporary: Path
-    known: KnownEntries | _WaitingEntries
+    known: _KnownEntries
     place: WaitingPlace | None = None
 
     def prepare(self) -> None:
@@ -210,14 +155,14 @@ class AuditWriter:
     def __init__(self, directory: AuditDir, *, waits: bool = True) -> None:
         self._directory: Final = directory
         self._waits: Final = waits
-        self._known: Final = KnownEntries(directory)
+        self._manifest: Final = _KnownManifest(directory.manifest)
         self._at_once: Final = _Destination(
             append_lock(directory),
             directory.log,
             entries_file(directory),
             directory.blobs,
             directory.journal,
-            self._known,
+            _KnownEntries(entries_file(directory)),
         )
         self._waiting: Final[dict[Path, _Destination]] = {}
         self._written: Final[set[Path]] = set()
@@ -251,8 +196,9 @@ class AuditWriter:
             packed = [pack_entry(members, config.config) for members in items]
             with self._locked() as (destination, lock):
                 self._prepare(config, destination, lock)
-                known = destination.known
-                new = {each.key: each for each in packed if each.key not in known}
+                new = {
+                    each.key: each for each in packed if not self._is_known(each.key, destination)
+                }
                 if new:
                     durable = _is_durable(config)
                     self._append_entries(destination, list(new.values()), lock, durable=durable)
@@ -369,7 +315,7 @@ class AuditWriter:
                 place.records,
                 place.blobs,
                 place.blobs,
-                _WaitingEntries(place.records),
+                _KnownEntries(place.records),
                 place,
             )
             self._waiting[within] = _Destination(
@@ -378,16 +324,15 @@ class AuditWriter:
                 within,
                 within.with_name("blobs"),
                 within.parent,
-                _WaitingEntries(within),
+                _KnownEntries(within),
             )
         return list(self._waiting.values())
 
     def _prepare(self, config: LoadedConfig, destination: _Destination, lock: LockHandle) -> None:
         """Read what changed, reject unsupported versions and repair a partial line."""
-        self._known.refresh()
-        if destination.known is not self._known:
-            destination.known.refresh()
-        unsupported = unsupported_versions(config, self._known.frame)
+        self._manifest.refresh()
+        destination.known.refresh()
+        unsupported = unsupported_versions(config, self._manifest.frame)
         if unsupported:
             raise UnsupportedVersion(
                 unsupported[0],
@@ -409,8 +354,14 @@ class AuditWriter:
         lines = {each.key: canonical_json(each.entry) for each in new}
         if destination.place is None:
             make_ignored_folder(destination.entries.parent)
-        reached = append_entries(destination.entries, lines, lock, durable=durable)
-        destination.known.add(set(lines), reached)
+        append_entries(destination.entries, lines, lock, durable=durable)
+
+    def _is_known(self, key: str, destination: _Destination) -> bool:
+        """Whether an entry need not be written.
+
+        One that only the manifest has waits once more: the commit may be made on another branch.
+        """
+        return key in destination.known or (destination is self._at_once and key in self._manifest)
 
     def _head_line(self) -> bytes:
         """Return the line that says on which commit the records after it were made."""
