@@ -16,6 +16,8 @@ MASKED: Final = "0" * 8
 _DIGITS: Final = 8
 _LONG: Final = 12
 """Characters of a line, white space not counted, that a person seldom repeats by chance."""
+_MAX_LINES: Final = 1 << 17
+"""Most lines of a record, each of which every reader compares."""
 _HASHES: Final = re.compile(r"(?:[0-9a-f]{8})+")
 
 
@@ -38,8 +40,10 @@ def join_hashes(lines: Iterable[str], masked: Collection[int] = ()) -> str:
 
 
 def split_hashes(joined: object) -> tuple[str, ...]:
-    """Return the hashes in a member `line_hashes`; none if it is absent or malformed."""
-    if not isinstance(joined, str) or not _HASHES.fullmatch(joined):
+    """Return the hashes in a member `line_hashes`; none if it is absent, malformed or too long."""
+    if not isinstance(joined, str) or len(joined) > _MAX_LINES * _DIGITS:
+        return ()
+    if not _HASHES.fullmatch(joined):
         return ()
     return tuple(joined[start : start + _DIGITS] for start in range(0, len(joined), _DIGITS))
 

@@ -141,6 +141,8 @@ def _waiting_records(directory: AuditDir) -> Iterator[Step]:
     about = "waiting records"
     for message in waiting.unreadable:
         yield _step(about, Health.PROBLEM, message, "what waits there is not shown")
+    for message in waiting.broken:
+        yield _step(about, Health.PROBLEM, message, "it enters no commit: repair or remove it")
     try:
         logged = read_logged(directory, waiting)
         late = late_edits(directory)

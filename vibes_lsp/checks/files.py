@@ -127,7 +127,8 @@ def check_log(context: CheckContext) -> Iterator[Finding]:
     for broken in context.trail.broken_lines():
         marker = broken.reason.startswith("merge-conflict")
         check = catalogue.CONFLICT_MARKER if marker else catalogue.LOG_LINE
-        yield context.in_log(check, broken.reason, broken.line)
+        where = ", in what waits for a commit" if log.is_waiting(broken.line) else ""
+        yield context.in_log(check, broken.reason + where, broken.line)
     lines = context.trail.line_count
     if log.unterminated:
         yield context.in_log(catalogue.LOG_END, "the last record has no newline", lines)

@@ -132,7 +132,8 @@ class GateInputs:
     def _unreadable_lines(self) -> Iterator[Finding]:
         """Yield lines that are not records: an error, or a warning if the base has them."""
         log, where = self.trail.log, f"{self.trail.directory.path.name}/{LOG_NAME}"
-        lines = sorted({*(each.line for each in self.trail.broken_lines()), *log.undecodable})
+        broken = (each.line for each in self.trail.broken_lines())
+        lines = sorted(line for line in {*broken, *log.undecodable} if not log.is_waiting(line))
         if log.incomplete_tail().strip():
             lines.append(self.trail.line_count + 1)
         added = (

@@ -422,9 +422,12 @@ def temporary_files(folder: Path) -> list[Path]:
 
 def write_error(path: Path, error: OSError) -> RefusedWrite:
     """Return the error for the user after writing to `path` failed."""
+    in_the_way = error.errno in (errno.ELOOP, errno.EINVAL, errno.EISDIR, errno.ENXIO)
     return RefusedWrite(
         f"cannot write {path}: {error.strerror or error}",
-        hint="check the free disk space and the permissions of the folder",
+        hint="move it away: expected a file, and no link, which could lead elsewhere"
+        if in_the_way
+        else "check the free disk space and the permissions of the folder",
     )
 
 

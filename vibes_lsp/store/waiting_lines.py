@@ -97,11 +97,13 @@ class Waiting:
         records: The records in the order of receipt, this work tree's first; each id once.
         entries: The entries as stored, by key.
         unreadable: The files that could not be read, and why.
+        broken: The lines that are neither a record nor an entry.
     """
 
     records: tuple[WaitingRecord, ...] = ()
     entries: Mapping[str, msgspec.Raw] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()
+    broken: tuple[str, ...] = ()
 
 
 def read_waiting(directory: AuditDir, *, others: bool = False) -> Waiting:
@@ -116,6 +118,7 @@ def read_waiting(directory: AuditDir, *, others: bool = False) -> Waiting:
     records: dict[str, WaitingRecord] = {}
     entries: dict[str, msgspec.Raw] = {}
     unreadable: list[str] = []
+    broken: list[str] = []
     for path in (*reversed(own), *(place.other_records() if others and place else ())):
         try:
             data = read_file(path) or b""
@@ -123,20 +126,23 @@ def read_waiting(directory: AuditDir, *, others: bool = False) -> Waiting:
             unreadable.append(error.message)
             continue
         is_own = path in own or (place is not None and place.is_abandoned(path))
-        for record in _records(data, is_own=is_own):
-            records.setdefault(record.id, record)
+        for found in _read_lines(data, is_own=is_own):
+            if isinstance(found, WaitingRecord):
+                records.setdefault(found.id, found)
+            else:
+                broken.append(f"line {found} of {path} is no record")
         entries |= parse_waiting_entries(data)
-    return Waiting(tuple(records.values()), entries, tuple(unreadable))
+    return Waiting(tuple(records.values()), entries, tuple(unreadable), tuple(broken))
 
 
 def parse_waiting(data: bytes) -> Waiting:
     """Return what waits in one file."""
-    return Waiting(tuple(_records(data, is_own=True)), parse_waiting_entries(data))
+    return Waiting(tuple(_records(data)), parse_waiting_entries(data))
 
 
 def first_record(data: bytes) -> WaitingRecord | None:
     """Return the first record of a file; None if it has none."""
-    return next(_records(data, is_own=True), None)
+    return next(_records(data), None)
 
 
 def names_in_log(log: bytes) -> Iterator[tuple[str, int, bool]]:
@@ -188,16 +194,24 @@ def referenced_entries(
     return found
 
 
-def _records(data: bytes, *, is_own: bool) -> Iterator[WaitingRecord]:
+def _records(data: bytes) -> Iterator[WaitingRecord]:
+    for found in _read_lines(data, is_own=True):
+        if isinstance(found, WaitingRecord):
+            yield found
+
+
+def _read_lines(data: bytes, *, is_own: bool) -> Iterator[WaitingRecord | int]:
+    """Yield the records of a file that waits, and the 1-based numbers of its broken lines."""
     lines = data.split(b"\n")[:-1]
     head: str | None = None
     decoded: Iterable[WaitingMembers | None] = _MEMBERS.decode_all(lines) or map(
         _MEMBERS.decode, lines
     )
-    for line, members in zip(lines, decoded, strict=True):
+    for number, (line, members) in enumerate(zip(lines, decoded, strict=True), start=1):
         if members is None:
-            continue
-        if members.annotation_id:
+            if line.strip() and object_or_none(line) is None:
+                yield number
+        elif members.annotation_id:
             yield WaitingRecord(line, members, head, is_own)
         elif line.startswith(_HEAD_START):
             head = members.head

@@ -13,7 +13,12 @@ from typing import Any, Final, Union, cast
 import msgspec
 
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical_json import CONFLICT_MARKERS, FastDecoder, parse_object
+from vibes_lsp.model.canonical_json import (
+    CONFLICT_MARKERS,
+    FastDecoder,
+    object_or_none,
+    parse_object,
+)
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.record_schema import RECORD_SCHEMAS
@@ -131,7 +136,7 @@ _WAITING: Final[FastDecoder[_Waiting]] = FastDecoder(_Waiting)
 def without_known(
     batch: LineBatch, is_known: Callable[[str], bool], is_written: Callable[[str], bool]
 ) -> LineBatch:
-    """Return waiting lines, of which entries and known records are blank.
+    """Return waiting lines, of which entries and known records are blank; broken lines stay.
 
     So are an edit of which the log has a hunk, and its edges, which the log has for each hunk.
 
@@ -145,24 +150,20 @@ def without_known(
     lines: list[bytes] = []
     new: set[str] = set()
     for line in batch.lines:
-        known = None if is_entry_line(line) else _WAITING.decode(line)
-        identifier = None if known is None else known.annotation_id
-        if (
-            known is None
-            or not identifier
-            or identifier in new
-            or is_known(identifier)
-            or any(
-                is_written(name)
-                for name in (identifier, known.source_ref, known.target_ref)
-                if name
-            )
-        ):
-            content = line.rstrip(b"\n")
-            lines.append(b" " * len(content) + line[len(content) :])
+        found = None if is_entry_line(line) else _WAITING.decode(line)
+        if found is None:
+            is_hidden = is_entry_line(line) or object_or_none(line) is not None
         else:
-            new.add(identifier)
-            lines.append(line)
+            name, names = found.annotation_id, (found.source_ref, found.target_ref)
+            is_hidden = (
+                not name
+                or name in new
+                or is_known(name)
+                or any(is_written(each) for each in (name, *names) if each)
+            )
+            new.add(name or "")
+        content = line.rstrip(b"\n")
+        lines.append(b" " * len(content) + line[len(content) :] if is_hidden else line)
     return LineBatch(batch.first, lines)
 
 

@@ -46,7 +46,9 @@ def test_hashes_are_split_as_they_were_joined(lines: list[str]) -> None:
     assert list(split_hashes(join_hashes(lines))) == [line_hash(line) for line in lines]
 
 
-@pytest.mark.parametrize("member", [None, 7, "", "abc", "0" * 9, "ABCDEF01", ["ab"], "0123456g"])
+@pytest.mark.parametrize(
+    "member", [None, 7, "", "abc", "0" * 9, "ABCDEF01", ["ab"], "0123456g", "0" * (9 << 20)]
+)
 def test_a_malformed_member_has_no_hashes(member: object) -> None:
     assert split_hashes(member) == ()
 
