@@ -32,6 +32,7 @@ from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.config import LoadedConfig, parse_config
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
+from vibes_lsp.trail.lineage_groups import repeated
 from vibes_lsp.trail.records import LogRecord
 
 _AUDIT_FILES = (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
@@ -399,7 +400,8 @@ def _duplicate_records(context: CheckContext, revisions: Revisions) -> Iterator[
     log = context.trail.log
     first_records: dict[str, LogRecord] = {}
     base: LineSet | None = None
-    for _, record in log.decode(context.trail.lines_with_repeated_ids()):
+    lines = sorted(line for same in repeated(log) for line, _ in same)
+    for _, record in log.decode(lines):
         if isinstance(record, MalformedJson):
             continue
         first = first_records.setdefault(record.id, record)

@@ -8,7 +8,7 @@ columns of the log, and decoded some groups at a time.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
@@ -24,6 +24,7 @@ from vibes_lsp.model.vocabulary import (
     IMPORTED_FROM,
     REMAP_ACTIONS,
     Action,
+    EdgeType,
 )
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.lineage_commits import recorded_commit, resolve_commits
@@ -32,6 +33,7 @@ from vibes_lsp.trail.records import LogRecord
 
 Rank: TypeAlias = tuple[datetime, int]
 
+_LINES_AT_ONCE: Final = 8_192
 _RESOLVED_AT_ONCE: Final = 100_000
 """Lineages whose commits are searched at once: some 70 MB."""
 _RESOLVING_MEMBERS: Final = ("type", "action", "file_path", "timestamp", "commit_hash")
@@ -60,22 +62,27 @@ class LineageFacts:
     joined_uncommitted: list[Lineage] = field(default_factory=list)
     first_uncommitted: Rank | None = None
 
-    def add_record(self, record: LogRecord, groups: LineageGroups) -> None:
-        """Add the lineage of an annotation that is the only one of its lineage."""
+    def add_record(self, record: LogRecord, caused: Container[int]) -> None:
+        """Add the lineage of an annotation that is the only one of its lineage.
+
+        Args:
+            record: The annotation.
+            caused: The lines of annotations with a cause.
+        """
         self.count += 1
         self.imported += IMPORTED_FROM in record.members
-        if not groups.is_caused(record.line) and record.members.get("action") != Action.REVIEW:
+        if record.line not in caused and record.members.get("action") != Action.REVIEW:
             self.uncaused += 1
             self.first_uncaused = _least(self.first_uncaused, record.rank)
         if not record.text("commit_hash"):
             self.uncommitted.append(record.line)
             self.first_uncommitted = _least(self.first_uncommitted, record.rank)
 
-    def add_lineage(self, lineage: Lineage, groups: LineageGroups) -> None:
-        """Add a lineage of any records."""
+    def add_lineage(self, lineage: Lineage, caused: Container[int]) -> None:
+        """Add a lineage of any records; see `add_record`."""
         self.count += 1
         if lineage.action != Action.REVIEW and not any(
-            groups.is_caused(member.line) for member in lineage.members
+            member.line in caused for member in lineage.members
         ):
             self.uncaused += 1
             self.first_uncaused = _least(self.first_uncaused, lineage.first.rank)
@@ -106,8 +113,9 @@ def joined_facts(context: CheckContext, groups: LineageGroups) -> LineageFacts:
     nearest = None if context.repository is None else context.repository.nearest_ancestor
     batches = list(groups.joined_batches())
     for number, batch in enumerate(batches):
+        caused = log.sources_among(batch[0], EdgeType.CAUSED_BY)
         for lineage in build_group(log, batch, nearest):
-            facts.add_lineage(lineage, groups)
+            facts.add_lineage(lineage, caused)
         context.progress("lineages", number, len(batches))
     return facts
 
@@ -116,11 +124,14 @@ def all_facts(context: CheckContext) -> LineageFacts:
     """Return the facts of all lineages; decodes every annotation."""
     groups = LineageGroups(context.trail.log)
     facts = joined_facts(context, groups)
-    for line, record in context.trail.log.decode(groups.single_annotations()):
-        if isinstance(record, LogRecord):
-            facts.add_record(record, groups)
-        else:
-            context.trail.log.undecodable[line] = record.reason
+    log, single = context.trail.log, groups.single_annotations()
+    while lines := list(islice(single, _LINES_AT_ONCE)):
+        caused = log.sources_among(lines, EdgeType.CAUSED_BY)
+        for line, record in log.decode(lines):
+            if isinstance(record, LogRecord):
+                facts.add_record(record, caused)
+            else:
+                log.undecodable[line] = record.reason
     return facts
 
 
@@ -138,8 +149,8 @@ def check_remap(
     action = record.text("action")
     if (
         action in REMAP_ACTIONS
-        and not groups.is_superseding(record.line)
-        and groups.is_first(record.line)
+        and record.line not in groups.copies
+        and not context.trail.log.sources_among([record.line], EdgeType.SUPERSEDES)
     ):
         message = f"the {action} record has no supersedes edge"
         weight = None if action == Action.REBASE_REMAP else Severity.WARNING

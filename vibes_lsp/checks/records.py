@@ -155,9 +155,9 @@ class RecordChecks:
     def count_repeated(self, record: LogRecord, variant: IdVariant | None = None) -> bool:
         """Count a record, if others may have its id; return whether they do."""
         groups, line = self._groups, record.line
-        if not (self._counts_repeated and groups.may_be_repeated(line)):
+        if not (self._counts_repeated and line in groups.repeated):
             return False
-        self.tally.repeated[record.id, groups.kind(line), variant] += 1
+        self.tally.repeated[record.id, self._subject.trail.log.kind(line), variant] += 1
         return True
 
     def reject_line(self, line: int, problem: MalformedJson) -> Finding:
@@ -207,15 +207,10 @@ class RecordChecks:
 
         Different ids may have one key, so the ids are read, of all edges at once.
         """
-        groups = self._groups
+        log = self._subject.trail.log
         wanted = {end.reference for end in self._annotation_ends}
-        lines = {
-            line
-            for reference in wanted
-            for line in groups.candidates(reference)
-            if groups.kind(line) in _EDGE_ENDS
-        }
-        wanted.difference_update(self._subject.trail.log.ids(sorted(lines)))
+        lines = {line for reference in wanted for line in log.candidates(reference, *_EDGE_ENDS)}
+        wanted.difference_update(log.ids(sorted(lines)))
         for end in self._annotation_ends:
             if end.reference in wanted:
                 yield self._broken_end(end, NodeType.ANNOTATION)

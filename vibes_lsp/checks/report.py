@@ -51,7 +51,7 @@ from vibes_lsp.errors import MalformedJson
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.hashing import ContextVariant, IdVariant
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import ContextType, RecordType
+from vibes_lsp.model.vocabulary import ContextType, EdgeType, RecordType
 from vibes_lsp.store.audit_dir import MANIFEST_NAME
 from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.manifest import Manifest, parse_manifest
@@ -227,7 +227,7 @@ class _CheckedTrail:
         count, rejected = self._context.trail.count, self.records.rejected_lines
         counts = Counter({kind: count(kind) for kind in LogLineKind})
         for line in rejected:
-            counts[self._groups.kind(line)] -= 1
+            counts[self._context.trail.log.kind(line)] -= 1
             counts[LogLineKind.BROKEN] += 1
         counts.subtract(self.records.repeated_records())
         return counts
@@ -237,17 +237,17 @@ class _CheckedTrail:
         log = context.trail.log
         records = RecordChecks(context, groups, counts_repeated=True)
         self.records = records.tally
-        pending, done, total = log.lines_after(0), 0, context.trail.count(*LogLineKind)
+        pending, done, total = log.lines_of(*_RECORDS), 0, context.trail.count(*_RECORDS)
         while lines := list(islice(pending, _LINES_AT_ONCE)):
-            readable = (line for line in lines if groups.kind(line) not in _NO_RECORD)
-            for line, record in log.decode(readable):
+            caused = log.sources_among(lines, EdgeType.CAUSED_BY)
+            for line, record in log.decode(lines):
                 if isinstance(record, MalformedJson):
                     yield records.reject_line(line, record)
                     continue
                 if record.is_annotation:
                     yield from check_remap(context, record, groups)
                     if not groups.is_joined(line):
-                        facts.add_record(record, groups)
+                        facts.add_record(record, caused)
                 # record types of later versions follow their own rules (RFC 12.2, R12)
                 if record.type in _KNOWN or not record.type:
                     yield from records.check(record)
@@ -260,7 +260,7 @@ class _CheckedTrail:
         yield from check_tally(context, records.tally)
 
 
-_NO_RECORD = frozenset({LogLineKind.BLANK, LogLineKind.BROKEN})
+_RECORDS = frozenset(LogLineKind) - {LogLineKind.BLANK, LogLineKind.BROKEN}
 _LINES_AT_ONCE = 8_192
 _ENTRIES_AT_ONCE = 512
 
@@ -349,14 +349,10 @@ def _are_all_imported(context: CheckContext) -> bool:
 def _added_records(context: CheckContext, lines: Sequence[int]) -> Iterator[Finding]:
     """Yield findings about some records; few of them are repeated, so they count as they are."""
     log, groups = context.trail.log, LineageGroups(context.trail.log)
-    records, total = RecordChecks(context, groups), context.trail.line_count
-    readable = [
-        line
-        for line in lines
-        if (line <= total or log.is_waiting(line)) and groups.kind(line) not in _NO_RECORD
-    ]
-    for start in range(0, len(readable), _LINES_AT_ONCE):
-        for line, record in log.decode(readable[start : start + _LINES_AT_ONCE]):
+    records = RecordChecks(context, groups)
+    readable = (line for line in lines if log.kind(line) in _RECORDS)
+    while some := list(islice(readable, _LINES_AT_ONCE)):
+        for line, record in log.decode(some):
             if isinstance(record, MalformedJson):
                 log.undecodable[line] = record.reason
                 continue

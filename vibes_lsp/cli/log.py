@@ -164,7 +164,7 @@ def _lines(trail: Trail, kind: str | None, path: str | None) -> Iterable[int]:
     """Return the lines to search, newest first."""
     kinds = _kinds(kind)
     if path is None or not ANNOTATION_KINDS.issuperset(kinds):
-        return trail.log.lines_of(*kinds)
+        return trail.log.lines_of(*kinds, newest_first=True)
     return reversed(trail.log.lines_about(path, *kinds))
 
 

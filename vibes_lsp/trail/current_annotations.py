@@ -1,24 +1,24 @@
 """Which annotations of a log are current, by the index: of a million, few are decoded.
 
-Only what the index does not decide is decoded: supersedes edges without a known reason, lineages
-with several ends, several actions or an orphan record, and edges against the order of the log.
+Only groups are decoded in which an edge may say more than that a later annotation covers an earlier
+one.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, SupersedesReason
-from vibes_lsp.trail.index_writer import decode_name, row_list
-from vibes_lsp.trail.lineage import Lineage, NearestCommit, build_lineages, is_same_edit
-from vibes_lsp.trail.lineage_groups import REPEATED, SUPERSEDING, Groups
+from vibes_lsp.trail.index_writer import decode_name, encode_name, row_list
+from vibes_lsp.trail.lineage import Lineage, NearestCommit, is_same_edit
+from vibes_lsp.trail.lineage_groups import LineageGroups, build_group
 from vibes_lsp.trail.log_index import LogIndex
 from vibes_lsp.trail.records import LogRecord, read_edge
-from vibes_lsp.trail.rows import ANNOTATION_KINDS, REASONS
+from vibes_lsp.trail.rows import REASONS
 
 if TYPE_CHECKING:
     from vibes_lsp.trail.index import TrailIndex
@@ -29,16 +29,12 @@ _SAME_EDIT: Final = frozenset(
         (SupersedesReason.COMMIT, SupersedesReason.REWRITE, SupersedesReason.ORPHAN),
     )
 )
-_COVERS: Final = REASONS.index(SupersedesReason.COVERS)
-_CURRENT_MEMBERS: Final = ("environment_hash", "assurance_level", "file_path")
 _BATCH: Final = 4_096
 """Annotations that are decoded at once."""
 
-_Edge: TypeAlias = tuple[int, int | None, int, int]
-"""A supersedes edge: its row, its reason, and the rows of its source and its target."""
 _Facts: TypeAlias = tuple[int, int, int, int]
 """Numbers of the names of an annotation's action, environment, assurance level and path."""
-_FACTS: Final = "action, environment, level, path"
+_FACTS: Final = "SELECT action, environment, level, path FROM annotation"
 
 
 def lines_recorded_again(log: LogIndex) -> set[int]:
@@ -47,14 +43,11 @@ def lines_recorded_again(log: LogIndex) -> set[int]:
     Raises:
         UnreadableFile: The log cannot be read.
     """
-    found, undecided = set(_repeated(log.index)), []
-    for row, reason, newer, older in log.index.stream(SUPERSEDING):
-        if reason in _SAME_EDIT:
-            found.add(newer)
-        elif reason != _COVERS:
-            undecided.append((row, newer, older))
+    groups = LineageGroups(log)
+    found = {*groups.copies, *(edge.newer for edge in groups.edges if edge.reason in _SAME_EDIT)}
+    undecided = [edge for edge in groups.edges if edge.reason not in _SAME_EDIT]
     for start in range(0, len(undecided), _BATCH):
-        some = undecided[start : start + _BATCH]
+        some = [(edge.row, edge.newer, edge.older) for edge in undecided[start : start + _BATCH]]
         records = dict(log.decode(sorted(set(chain.from_iterable(some)))))
         for lines in some:
             edge, newest, oldest = map(records.__getitem__, lines)
@@ -123,168 +116,71 @@ class CurrentAnnotations:
 
     def __init__(self, log: LogIndex, nearest_commit: NearestCommit | None) -> None:
         self._index = log.index
-        self._names = _names(log.index)
-        self._joined: list[tuple[int, str]] = []
+        groups = LineageGroups(log, with_history=True)
+        undecided = set(map(groups.group_of, groups.copies))
+        # Edges against the order of the log may be a cycle, in which times decide.
+        undecided.update(
+            groups.group_of(edge.newer)
+            for edge in groups.edges
+            if not edge.covers or edge.newer < edge.older
+        )
         self._decoded: list[Lineage] = []
-        edges = list(log.index.stream(SUPERSEDING))
-        self._actions = self._actions_of(edges)
-        joining, covering, seeds = self._sort_by_effect(edges)
-        united = Groups()
-        for pair in joining:
-            united.unite(pair)
-        groups = dict(united.groups())
-        self._roots = {line: root for root, group in groups.items() for line in group}
-        currents = self._currents(groups, joining, seeds)
-        superseded: set[int] = set()
-        for newer, older in covering:
-            first_newer, first_older = self._root(newer), self._root(older)
-            if first_newer < first_older:  # perhaps a cycle, in which times decide
-                seeds += (newer, older)
-            elif first_newer != first_older:
-                superseded.add(first_older)
-        decoded = self._decode(log, edges, seeds, nearest_commit)
-        repeated = list(_repeated(log.index))
-        self._not_single = {*repeated, *self._roots, *superseded, *decoded}
+        decoded: list[int] = []
+        for batch in groups.joined_batches(undecided):
+            decoded += batch[0]
+            self._decoded += build_group(log, batch, nearest_commit)
+        reviews = self._reviews()
+        superseded = {
+            edge.older
+            for edge in groups.edges
+            if edge.newer not in reviews and groups.group_of(edge.newer) not in undecided
+        }
+        self._not_single = sorted(superseded.union(decoded))
         total = log.index.number("SELECT count(*) FROM annotation")
-        self.lineages = total - len(repeated) - len(decoded) + len(self._decoded)
-        for root, group in groups.items():
-            if root not in decoded:
-                self.lineages -= len(group) - 1
-                if root not in superseded:
-                    self._joined.append(currents[root])
+        self.lineages = total - len(decoded) + len(self._decoded)
 
     def edits(self) -> Iterator[EditCount]:
         """Yield the numbers of current annotations by their members."""
-        names = self._names
-        rows = self._index.stream(f"SELECT {_FACTS} FROM annotation")  # noqa: S608  # our own names
-        singles: Counter[_Facts] = Counter(cast("Iterator[_Facts]", rows))  # GROUP BY would sort
-        singles.subtract(facts for _, facts in self._facts_of(sorted(self._not_single)))
+        names = _names(self._index)
+        # GROUP BY would sort
+        singles: Counter[_Facts] = Counter(cast("Iterator[_Facts]", self._index.stream(_FACTS)))
+        singles.subtract(self._facts_of(self._not_single))
         for (action, environment, level, path), count in singles.items():
             if count:
                 edit = "" if names[action] in REMAP_ACTIONS else names[action]
                 yield EditCount(edit, names[environment], names[level], names[path], count)
-        edits = dict(self._joined)
-        for row, (_, environment, level, path) in self._facts_of(sorted(edits)):
-            yield EditCount(edits[row], names[environment], names[level], names[path])
         for lineage in self._decoded:
             if not lineage.superseded_by:
-                members = [lineage.current.text(name) or "" for name in _CURRENT_MEMBERS]
-                yield EditCount(lineage.action, members[0], members[1], members[2])
+                current = lineage.current
+                yield EditCount(
+                    lineage.action,
+                    current.text("environment_hash") or "",
+                    current.text("assurance_level") or "",
+                    current.text("file_path") or "",
+                )
 
-    def _facts_of(self, rows: Sequence[int]) -> Iterator[tuple[int, _Facts]]:
-        """Yield some annotations with the numbers of their names."""
+    def _reviews(self) -> set[int]:
+        """Return the rows of reviews, which replace no edit (R6)."""
+        return set(
+            self._index.numbers(
+                "SELECT row FROM annotation WHERE action ="
+                " (SELECT number FROM name WHERE text = ?)",
+                encode_name(Action.REVIEW),
+            )
+        )
+
+    def _facts_of(self, rows: Sequence[int]) -> Iterator[_Facts]:
         for start in range(0, len(rows), _BATCH):
-            for row, action, environment, level, path in self._index.rows(
-                f"SELECT row, {_FACTS} FROM annotation"  # noqa: S608  # our own names
-                " WHERE row IN (SELECT value FROM json_each(?))",
-                row_list(rows[start : start + _BATCH]),
-            ):
-                yield row, (action, environment, level, path)
-
-    def _actions_of(self, edges: Iterable[_Edge]) -> dict[int, int]:
-        """Return the numbers of the actions of annotations that edges connect."""
-        rows = sorted({row for _, _, newer, older in edges for row in (newer, older)})
-        return {row: facts[0] for row, facts in self._facts_of(rows)}
-
-    def _sort_by_effect(
-        self, edges: Iterable[_Edge]
-    ) -> tuple[list[tuple[int, int]], list[tuple[int, int]], list[int]]:
-        """Return edges within lineages, edges that replace one, and lines of all other edges."""
-        joining: list[tuple[int, int]] = []
-        covering: list[tuple[int, int]] = []
-        seeds: list[int] = []
-        for _, reason, newer, older in edges:
-            if reason == _COVERS:
-                if self._action(newer) != Action.REVIEW:
-                    covering.append((newer, older))
-            elif reason in _SAME_EDIT or self._action(newer) in REMAP_ACTIONS:
-                joining.append((newer, older))
-            else:
-                seeds += (newer, older)
-        return joining, covering, seeds
-
-    def _currents(
-        self,
-        groups: Mapping[int, Sequence[int]],
-        joining: Iterable[tuple[int, int]],
-        seeds: list[int],
-    ) -> dict[int, tuple[int, str]]:
-        """Return row and action of the current record of lineages; add the others to `seeds`."""
-        replaced = {older for _, older in joining}
-        found: dict[int, tuple[int, str]] = {}
-        for root, group in groups.items():
-            actions = set(map(self._action, group))
-            ends = [line for line in group if line not in replaced]
-            edits = actions.difference(REMAP_ACTIONS, ("",))
-            if len(ends) != 1 or len(edits) > 1 or Action.REBASE_ORPHAN in actions:
-                seeds.append(root)
-            else:
-                found[root] = ends[0], next(iter(edits), "")
-        return found
-
-    def _decode(
-        self,
-        log: LogIndex,
-        edges: Iterable[_Edge],
-        seeds: Iterable[int],
-        nearest_commit: NearestCommit | None,
-    ) -> set[int]:
-        """Decode all lineages that edges connect with some lines; return the lines of these."""
-        decoded: set[int] = set(seeds)
-        if not decoded:
-            return decoded
-        united = Groups()
-        for _, _, newer, older in edges:
-            united.unite((newer, older))
-        wanted = {united.root(line) for line in decoded}
-        components = {root: group for root, group in united.groups() if root in wanted}
-        own: dict[int, list[int]] = defaultdict(list)
-        for row, _, newer, _ in edges:
-            if (root := united.root(newer)) in wanted:
-                own[root].append(row)
-        lines: list[int] = []
-        numbers: list[int] = []
-        for root in sorted(wanted):
-            decoded.update(components[root])
-            lines += components[root]
-            numbers += own[root]
-            if len(lines) >= _BATCH:
-                self._decoded += _build(log, lines, numbers, nearest_commit)
-                lines, numbers = [], []
-        self._decoded += _build(log, lines, numbers, nearest_commit)
-        return decoded
-
-    def _root(self, line: int) -> int:
-        return self._roots.get(line, line)
-
-    def _action(self, line: int) -> str:
-        return self._names[self._actions[line]]
-
-
-def _repeated(index: TrailIndex) -> Iterator[int]:
-    """Yield the rows of annotations whose id an annotation before them has."""
-    last: int | None = None
-    for key, row, kind in index.stream(REPEATED):
-        if kind in ANNOTATION_KINDS:
-            if key == last:
-                yield row
-            last = key
+            yield from cast(
+                "list[_Facts]",
+                self._index.rows(
+                    f"{_FACTS} WHERE row IN (SELECT value FROM json_each(?))",  # noqa: S608  # our own names
+                    row_list(rows[start : start + _BATCH]),
+                ),
+            )
 
 
 def _names(index: TrailIndex) -> dict[int, str]:
     return {
         number: decode_name(text) for number, text in index.stream("SELECT number, text FROM name")
     }
-
-
-def _build(
-    log: LogIndex,
-    lines: Sequence[int],
-    numbers: Sequence[int],
-    nearest_commit: NearestCommit | None,
-) -> list[Lineage]:
-    records, edges = (
-        (record for _, record in log.decode(sorted(some)) if isinstance(record, LogRecord))
-        for some in (lines, numbers)
-    )
-    return build_lineages(records, list(map(read_edge, edges)), nearest_commit)

@@ -144,11 +144,28 @@ class LogIndex:
             "SELECT row FROM record WHERE row >= ? AND key NOTNULL ORDER BY row", 1 << SOURCE_BITS
         )
 
-    def lines_after(self, line: int) -> Iterator[int]:
-        """Yield the lines after one, blank and broken ones included."""
-        for number in range((self.last_line >> SOURCE_BITS) + 1):
-            first = number << SOURCE_BITS
-            yield from range(max(first, line) + 1, first + self.index.line_count(number) + 1)
+    def kind(self, line: int) -> LogLineKind:
+        """Return what a line contains; nothing if there is no such line."""
+        return LogLineKind(self.index.number("SELECT kind FROM record WHERE row = ?", line))
+
+    def candidates(self, identifier: str, *kinds: LogLineKind) -> list[int]:
+        """Return the lines of the records of some kinds that may have an id, in log order."""
+        return self.index.numbers(
+            f"SELECT row FROM record WHERE key = ? AND kind IN {_listed(kinds)}"  # noqa: S608
+            " ORDER BY row",
+            self.index.key(identifier),
+        )
+
+    def sources_among(self, lines: Iterable[int], edge_type: EdgeType) -> set[int]:
+        """Return those of some lines whose records an edge of a type begins at."""
+        return set(
+            self.index.numbers(
+                "SELECT row FROM record WHERE row IN (SELECT value FROM json_each(?))"
+                " AND EXISTS (SELECT 1 FROM edge WHERE source = key AND type = ?)",
+                row_list(lines),
+                EDGE_TYPES.index(edge_type),
+            )
+        )
 
     @property
     def has_saved(self) -> bool:
@@ -243,7 +260,7 @@ class LogIndex:
 
     def records_of(self, *kinds: LogLineKind) -> Iterator[LogRecord]:
         """Decode all records of some kinds in log order."""
-        return self._decode_records(self._lines(kinds))
+        return self._decode_records(self.lines_of(*kinds))
 
     def newest_first(self, lines: Iterable[int]) -> Iterator[LogRecord]:
         """Decode the records on some lines, given newest first: a few at once, then more."""
@@ -252,11 +269,7 @@ class LogIndex:
             yield from self._decode_records(batch)
             count = min(2 * count, _BATCH)
 
-    def lines_of(self, *kinds: LogLineKind) -> Iterator[int]:
-        """Yield the lines of some kinds, newest first."""
-        return self._lines(kinds, newest_first=True)
-
-    def _lines(self, kinds: Iterable[LogLineKind], *, newest_first: bool = False) -> Iterator[int]:
+    def lines_of(self, *kinds: LogLineKind, newest_first: bool = False) -> Iterator[int]:
         """Yield the lines of some kinds, of which some thousands are found at a time."""
         wanted = _listed(kinds)
         is_rare = RARE_KINDS.issuperset(kinds)
@@ -315,7 +328,7 @@ class LogIndex:
         """Decode all annotations since a time, and perhaps some older ones, in log order."""
         # A day earlier, because timestamps may have any UTC offset.
         day = (moment - timedelta(days=1)).date().isoformat()
-        pending = self._lines(ANNOTATION_KINDS)
+        pending = self.lines_of(*ANNOTATION_KINDS)
         while batch := list(islice(pending, _BATCH)):
             for line, data in zip(batch, self.raw_lines(batch), strict=True):
                 known = STAMPED.decode(data)

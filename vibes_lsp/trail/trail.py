@@ -18,7 +18,6 @@ from vibes_lsp.store.manifest import Manifest, ManifestForm, read_manifest
 from vibes_lsp.store.waiting import waiting_files
 from vibes_lsp.trail.index_writer import decode_name, encode_name
 from vibes_lsp.trail.lineage import Lineage, NearestCommit, build_lineages
-from vibes_lsp.trail.lineage_groups import REPEATED
 from vibes_lsp.trail.lineage_reader import LineageReader
 from vibes_lsp.trail.log_index import LogIndex
 from vibes_lsp.trail.records import Edge, LogRecord, read_edge
@@ -200,16 +199,12 @@ class Trail:
 
     def last_delegations(self, count: int) -> Iterator[LogRecord]:
         """Decode the last delegations in log order."""
-        last = list(islice(self.log.lines_of(LogLineKind.DELEGATION), count))
+        last = list(islice(self.log.lines_of(LogLineKind.DELEGATION, newest_first=True), count))
         return self.log.records(last[::-1])
 
     def edges_of_type(self, edge_type: EdgeType) -> Iterator[Edge]:
         """Decode all edges of a type in log order."""
         return map(read_edge, self.log.records(self.log.lines_of_edges(edge_type)))
-
-    def lines_with_repeated_ids(self) -> list[int]:
-        """Return the lines of records whose id others have too, in log order."""
-        return sorted(row for _, row, _ in self._index.rows(REPEATED))
 
     def lineages_in(self, path: str) -> list[Lineage]:
         """Return the lineages whose current annotation is about a file, oldest first.
