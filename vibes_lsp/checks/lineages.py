@@ -2,7 +2,7 @@
 
 Most annotations are a lineage by themselves, whose facts come from the one record. The others are
 those that a supersedes edge may join, and those whose id occurs twice: they are grouped by the
-columns of the log, and decoded some groups at a time.
+index of the log, and decoded some groups at a time.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ and those whose id occurs twice. With them decoded some groups at a time, memory
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Final, NamedTuple
 
@@ -116,22 +116,24 @@ class LineageGroups:
                 yield row
 
     def joined_batches(
-        self, groups: Container[int] | None = None
+        self, groups: Iterable[int] | None = None
     ) -> Iterator[tuple[list[int], list[int]]]:
         """Yield lines of annotations in whole groups, with the lines of the edges among them.
 
         Args:
             groups: Only these groups, given by their first lines.
         """
+        wanted: dict[int, list[int]] = defaultdict(list)
+        for line in self._parents:
+            wanted[self.group_of(line)].append(line)
         edges: dict[int, list[int]] = defaultdict(list)
         for edge in self.edges:
             edges[self.group_of(edge.newer)].append(edge.row)
         lines: list[int] = []
         own: list[int] = []
-        for root, group in groupby(sorted(sorted(self._parents), key=self.group_of), self.group_of):
-            if groups is None or root in groups:
-                lines += group
-                own += edges.pop(root, ())
+        for first in sorted(wanted if groups is None else groups):
+            lines += wanted[first]
+            own += edges[first]
             if len(lines) >= _BATCH:
                 yield sorted(lines), sorted(own)
                 lines, own = [], []
