@@ -128,11 +128,6 @@ class LogIndex:
         """Another number as soon as lines that were read before may be others."""
         return self.index.epoch
 
-    @property
-    def last_line(self) -> int:
-        """The last line, of the records that wait if there are any."""
-        return self.index.number("SELECT max(row) FROM record")
-
     @staticmethod
     def is_waiting(line: int) -> bool:
         """Whether a line is of the records that wait for a commit, not of the log."""
