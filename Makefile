@@ -96,7 +96,7 @@ format: setup ## rewrite the code in the project's format
 	@$(BIN)/ruff format .
 	@if [ -e tests/tools/lua/node_modules/.installed ]; then .tools/bin/node tests/tools/lua/format.mjs editors/neovim; fi
 
-docs: setup ## write the generated parts of the documentation
+docs: setup ## write the generated parts of the pages, and wrap them
 	@$(PY) -m tools.docs.generate
 
 bench: setup ## measure what has to be fast

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 PAGE: Final = REPOSITORY / "docs/mcp.md"
 EXAMPLE: Final = re.compile(
-    r"^(?P<head>`(?P<tool>\w+)` with `(?P<arguments>\{[^`\n]*\})`:\n\n```json\n)(?P<answer>.*?)^```$",
+    r"^(?P<head>`(?P<tool>\w+)` with\s+`(?P<arguments>\{[^`]*\})`:\n\n```json\n)(?P<answer>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 RANDOM: Final = re.compile(r"[0-9a-f]{64}|[0-9a-f]{8}-[0-9a-f-]{27}|\d{4}-\d\d-\d\dT[\d:.]+Z")
@@ -52,7 +52,7 @@ def test_every_tool_answers_as_the_page_shows(tmp_path: Path) -> None:
 
     def answer(tool: str, arguments: str) -> Any:
         found = next(each for each in (*ASKING, *RECORDING) if each.name == tool)
-        given = json.loads(arguments.replace("SESSION", session[0]))
+        given = json.loads(arguments.replace("\n", " ").replace("SESSION", session[0]))
         result: Any = json.loads(json.dumps(found.call(connection, given)))
         session[0] = result.get("sessionId", session[0])
         return result

@@ -1,7 +1,7 @@
 """Wrong attribution that users of other tools reported publicly: each report is a session here.
 
 Expected answers show each line after the mark of `vibes blame`: `+` verified as an agent wrote it,
-`~` edited since, `?` claimed without proof, none for a line of no annotation. `docs/agents.md` lists the reports.
+`~` edited since, `?` claimed without proof, none for a line of no annotation.
 """
 
 from __future__ import annotations

@@ -24,8 +24,16 @@ _LANGUAGES: Final = {Form.GROUPS: "json", Form.ENTRIES: "json", Form.EXECUTABLES
 _PLUGIN_LANGUAGES: Final = {".js": "javascript", ".ts": "typescript"}
 
 
-def overview() -> dict[str, list[str]]:
-    """Return the block of the page on all agents."""
+def blocks() -> dict[str, list[str]]:
+    """Return the blocks of the pages on agents, by their names."""
+    made = {"agents": _overview()}
+    for agent in AGENTS:
+        made[f"facts-{agent.slug}"] = _facts(agent)
+        made[f"configuration-{agent.slug}"] = _configuration(agent)
+    return made
+
+
+def _overview() -> list[str]:
     lines = [
         "| agent | name for `--agents` | tried with | configuration in a project | wants you to trust |"
     ]
@@ -35,16 +43,7 @@ def overview() -> dict[str, list[str]]:
         f" {_files(agent)} | {_TRUST[agent.trust]} |"
         for agent in AGENTS
     ]
-    return {"agents": lines}
-
-
-def reference() -> dict[str, list[str]]:
-    """Return the blocks of the page with the reference of each agent."""
-    blocks: dict[str, list[str]] = {}
-    for agent in AGENTS:
-        blocks[f"facts-{agent.slug}"] = _facts(agent)
-        blocks[f"configuration-{agent.slug}"] = _configuration(agent)
-    return blocks
+    return lines
 
 
 def _facts(agent: CodingAgent) -> list[str]:

@@ -1,4 +1,4 @@
-"""The figures on locating: every page takes them from `benchmarks/results/locating.json`.
+"""The figures on locating, which pages take from `benchmarks/results/locating.json`.
 
 A page has blocks between two comments; `make docs` writes what stands in them, and nothing else of
 the page.
@@ -21,11 +21,6 @@ _HISTORY: Final = "with history"
 _ANCHORS: Final = "anchors only"
 
 
-def filled(page: str) -> str:
-    """Return a page with all its blocks of figures written."""
-    return with_blocks(page, blocks(json.loads(RESULTS.read_text(encoding="utf-8"))))
-
-
 def with_blocks(page: str, made: Mapping[str, Sequence[str]]) -> str:
     """Return a page with the lines of its blocks, by the names of the blocks."""
 
@@ -38,8 +33,9 @@ def with_blocks(page: str, made: Mapping[str, Sequence[str]]) -> str:
     return _BLOCK.sub(write, page)
 
 
-def blocks(results: Mapping[str, Any]) -> dict[str, list[str]]:
+def blocks() -> dict[str, list[str]]:
     """Return the lines of every block, by its name."""
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
     return {
         "locating-five": _table("repository", results["five"], called=True),
         "locating-others": _table("drawn from", results["others"], called=False),
@@ -102,7 +98,7 @@ def _summary(results: Mapping[str, Any]) -> list[str]:
     return [
         f"Measured on {whole['ranges']:,} ranges of five public repositories: the first line of {whole['startRight']:.1f} % was found, first and last line of {whole['bothRight']:.1f} %,",
         f"and {wrong:,} of {whole['sure']:,} claims called sure were wrong; in five repositories never used before, {unseen['wrong']:,} of {unseen['sure']:,}",
-        "([how](docs/locating.md)).",
+        "([how](docs/accuracy.md)).",
     ]
 
 

@@ -20,7 +20,9 @@ from tools.docs import (
     mcp_reference,
     protocol_reference,
 )
+from tools.docs.figures import with_blocks
 from tools.docs.json_schemas import schemas
+from tools.docs.wrapping import wrapped
 from vibes_lsp.checks.catalogue import ALL
 from vibes_lsp.checks.finding import Check, Severity
 from vibes_lsp.model.record_schema import RECORD_SCHEMAS, Member, MemberType
@@ -35,34 +37,40 @@ _MEANING: Final = {
 
 
 def files() -> dict[Path, str]:
-    """Return every generated file with its text, also those of which only blocks are generated."""
-    made = {DOCS / "checks.md": checks(), DOCS / "conformance.md": requirement_table.markdown()}
-    made[DOCS / "records.md"] = records()
-    made[DOCS / "protocol.md"] = (
-        _GENERATED.format(source="`vibes_lsp/lsp`") + protocol_reference.page()
-    )
-    for page in (DOCS / "locating.md", DOCS.parent / "README.md"):
-        made[page] = figures.filled(page.read_text(encoding="utf-8"))
-    architecture = DOCS / "architecture.md"
-    text = architecture.read_text(encoding="utf-8")
-    made[architecture] = figures.with_blocks(text, layers.blocks())
-    edited = DOCS / "edited-lines.md"
-    made[edited] = figures.with_blocks(edited.read_text(encoding="utf-8"), edit_figures.blocks())
-    mcp = DOCS / "mcp.md"
-    made[mcp] = figures.with_blocks(mcp.read_text(encoding="utf-8"), mcp_reference.blocks())
-    knowledge = DOCS / "knowledge.md"
-    text = knowledge.read_text(encoding="utf-8")
-    made[knowledge] = figures.with_blocks(text, knowledge_matrix.blocks())
-    overview = DOCS / "agents.md"
-    made[overview] = figures.with_blocks(
-        overview.read_text(encoding="utf-8"), {**agent_pages.overview(), **hook_figures.blocks()}
-    )
-    reference = DOCS / "agents-reference.md"
-    text = reference.read_text(encoding="utf-8")
-    made[reference] = figures.with_blocks(text, agent_pages.reference())
+    """Return every page with its text, blocks made and prose wrapped, and every schema."""
+    made = {
+        DOCS / "checks.md": checks(),
+        DOCS / "conformance.md": requirement_table.markdown(),
+        DOCS / "protocol.md": protocol_reference.page(),
+        DOCS / "records.md": records(),
+    }
+    made_blocks = blocks()
+    pages = {path: made.get(path) or path.read_text(encoding="utf-8") for path in _pages()}
+    texts = {path: wrapped(with_blocks(text, made_blocks)) for path, text in pages.items()}
     for name, schema in schemas().items():
-        made[DOCS / "schema" / name] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
-    return made
+        texts[DOCS / "schema" / name] = json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+    return texts
+
+
+def blocks() -> dict[str, list[str]]:
+    """Return the lines of the blocks of all pages, by their names."""
+    return {
+        **agent_pages.blocks(),
+        **edit_figures.blocks(),
+        **figures.blocks(),
+        **hook_figures.blocks(),
+        **knowledge_matrix.blocks(),
+        **layers.blocks(),
+        **mcp_reference.blocks(),
+    }
+
+
+def _pages() -> list[Path]:
+    """Return the pages that people read."""
+    root = DOCS.parent
+    own = [root / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+    services = [root / "services/README.md", *(root / "services/docs").glob("*.md")]
+    return sorted([*own, *services, *DOCS.rglob("*.md"), *root.glob("editors/*/README.md")])
 
 
 def records() -> str:

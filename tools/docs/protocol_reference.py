@@ -46,7 +46,9 @@ _LATE: Final = (call_hierarchy, completion, folding, inlay_hints)
 _ATTRIBUTES: Final = re.compile(r"^Attributes:\n(?P<body>(?:[ ]+.*\n?|\n)*)", re.MULTILINE)
 _ATTRIBUTE: Final = re.compile(r"^    (?P<name>\w+): (?P<text>.*(?:\n {5,}.*)*)", re.MULTILINE)
 _READING: Final = re.compile(r" ?\((?:RFC [\d.]+, )?(?:R\d+\w?(?:, )?)+\)")
-_INTRODUCTION: Final = """# Protocol
+_INTRODUCTION: Final = """<!-- Made by `make docs` from `vibes_lsp/lsp`; edit that instead. -->
+
+# Protocol
 
 What `vibes-lsp` and its clients say to each other, besides what LSP itself defines. [The language server](server.md) has what each feature shows, [Words](README.md#words) what an
 annotation, an entry, an owner or a lineage is.

@@ -1,7 +1,8 @@
 """Wraps the prose of Markdown pages at 100 columns, and leaves what has lines of its own.
 
-Tables, code, headings, comments and quotations stay as they are. A code span and a link's target
-are never broken, nor is a line begun with a word that would start a list or a heading there.
+Tables, code, headings, comments and quotations stay as they are. A link's target is never broken,
+a code span only if no line can hold it, and no line begins with a word that would start a list or
+a heading there.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def _filled(paragraph: list[str]) -> Iterator[str]:
     following = " " * (len(item["indent"]) + len(item["mark"]) + 1) if item else indent
     text = " ".join(paragraph)[len(item[0]) if item else 0 :]
     begun = False
-    for word in _WORDS.findall(text):
+    for word in _words(text):
         separator = " " if line.strip() else indent
         is_too_long = len(line) + len(separator) + len(word) > COLUMNS
         if begun and is_too_long and not _STARTS_A_BLOCK.match(word):
@@ -67,3 +68,8 @@ def _filled(paragraph: list[str]) -> Iterator[str]:
             line += separator + word
         begun = True
     yield line
+
+
+def _words(text: str) -> Iterator[str]:
+    for word in _WORDS.findall(text):
+        yield from [word] if len(word) < COLUMNS else word.split()
