@@ -133,28 +133,3 @@ SETTINGS = [
 def test_documented_settings_are_the_defaults(page: str, snippet: str) -> None:
     assert page == "server.md"
     assert read_settings(json.loads(snippet)) == Settings()
-
-
-def test_every_attack_of_the_table_has_its_test() -> None:
-    page = (REPOSITORY / "docs/prism.md").read_text(encoding="utf-8")
-    rows = [
-        row
-        for row in page.partition("## Attacks")[2].splitlines()
-        if row.startswith("| ") and "---" not in row
-    ][1:]
-    written = "\n".join(
-        path.read_text(encoding="utf-8")
-        for path in (REPOSITORY / "tests/cli").glob("test_gate*.py")
-    )
-    assert len(rows) >= 30
-    for row in rows:
-        named = re.findall(r"`(test_\w+)(\.py)?`", row.rsplit("|", 2)[1])
-        assert named, row
-        assert [
-            name for name, is_file in named if not is_file and f"def {name}(" not in written
-        ] == []
-        assert [
-            name
-            for name, is_file in named
-            if is_file and not (REPOSITORY / f"tests/cli/{name}.py").exists()
-        ] == []

@@ -109,9 +109,11 @@ def checks() -> str:
     head = _GENERATED.format(source="`vibes_lsp/checks/catalogue.py`")
     head += "# Checks\n\n`vibes check` checks a whole audit trail. Every finding has one of the ids below, a severity and a location.\n\nA *record* is a line of the log, `annotations.jsonl`. An *entry* is a value of `manifest.json`, under its hash. The *policy* is\n`config.json`. A *member* is a name with its value in a JSON object.\n\n"
     head += "".join(f"- **{severity}**: {meaning}\n" for severity, meaning in _MEANING.items())
-    overview = "\n| check | severity | meaning |\n|---|---|---|\n"
-    overview += "".join(
-        f"| [`{check.id}`](#{check.id}) | {check.severity} | {check.title} |\n" for check in ALL
+    overview = "".join(
+        f"\n**{severity.value.capitalize()}s:** "
+        + ", ".join(f"[`{check.id}`](#{check.id})" for check in ALL if check.severity is severity)
+        + ".\n"
+        for severity in Severity
     )
     return head + overview + "".join(map(_section, ALL))
 

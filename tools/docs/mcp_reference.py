@@ -20,7 +20,7 @@ def blocks() -> dict[str, list[str]]:
     return {
         "mcp-clients": _clients(),
         "mcp-asking": _tools(ASKING),
-        "mcp-recording": _tools(RECORDING),
+        "mcp-recording": _recording_tools(),
         "mcp-resources": [
             "| resource | content |",
             "|---|---|",
@@ -74,6 +74,17 @@ def _tools(tools: Sequence[ToolDefinition]) -> list[str]:
             kind = type_text(member, schema.get("$defs", {}))
             lines.append(f"| `{name}`{needed} | {kind} | {about} |")
     return lines[1:]
+
+
+def _recording_tools() -> list[str]:
+    """Return the tools that record; what their arguments mean is said by the protocol's page."""
+    lines = ["| tool | what it does | arguments |", "|---|---|---|"]
+    for tool in RECORDING:
+        schema = input_schema(tool.arguments, tool.left_out)
+        required = schema.get("required", [])
+        names = (f"`{name}`{'' if name in required else '?'}" for name in schema["properties"])
+        lines.append(f"| `{tool.name}` | {tool.description} | {', '.join(names)} |")
+    return lines
 
 
 def type_text(member: dict[str, Any], definitions: dict[str, Any]) -> str:
