@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, auto
 from typing import Final, TypeVar
 
 from vibes_lsp.anchors.text import Text
@@ -29,13 +28,6 @@ _MAX_SUBJECTS: Final = 1 << 14
 """Commits whose subjects are kept."""
 
 
-class LookupPhase(Enum):
-    """Whether a lookup runs; there is never more than one for a project."""
-
-    IDLE = auto()
-    RUNNING = auto()
-
-
 @dataclass(frozen=True, slots=True)
 class LookupRequest:
     """One lookup, for a thread.
@@ -45,7 +37,6 @@ class LookupRequest:
         texts: The documents to look up, by path.
         opened: The paths of all open documents; of others nothing is kept.
         renamed: New paths by old ones, of files that were renamed since the last commit.
-        commits: Sets of commits, each to be reduced to the nearest ancestor of HEAD.
         use_git: Whether to ask git at all.
         use_notes: Whether to read git-ai's notes and the trailers of commits.
     """
@@ -54,39 +45,8 @@ class LookupRequest:
     texts: Mapping[str, Text] = field(default_factory=dict)
     opened: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=dict)
-    commits: Sequence[tuple[str, ...]] = ()
     use_git: bool = True
     use_notes: bool = True
-
-
-class NearestAncestor:
-    """Returns the commit that is nearest to HEAD (R7), from the last lookup.
-
-    What that did not answer is asked in the next one.
-    """
-
-    def __init__(self) -> None:
-        self._known: Mapping[tuple[str, ...], str | None] = {}
-        self._asked: set[tuple[str, ...]] = set()
-
-    def __call__(self, commits: Sequence[str]) -> str | None:
-        """Return one of the commits, or None."""
-        self._asked.add(tuple(commits))
-        return self._known.get(tuple(commits))
-
-    @property
-    def is_complete(self) -> bool:
-        """Whether the last lookup answered all that was asked."""
-        return self._asked <= self._known.keys()
-
-    @property
-    def asked(self) -> list[tuple[str, ...]]:
-        """The sets of commits that were asked about."""
-        return list(self._asked)
-
-    def learn(self, known: Mapping[tuple[str, ...], str | None]) -> None:
-        """Use the results of a lookup from now on."""
-        self._known = known
 
 
 class HistoryCoverage:
@@ -94,32 +54,19 @@ class HistoryCoverage:
 
     Only the event loop may touch it.
 
-    Args:
-        nearest: Knows which commits the next lookup has to compare.
+    Attributes:
+        is_running: Whether a lookup runs; there is never more than one for a project.
     """
 
-    def __init__(self, nearest: NearestAncestor) -> None:
-        self._nearest = nearest
+    def __init__(self) -> None:
+        self.is_running = False
         self._change = 0
         self._covered: dict[str, tuple[int, Text]] = {}
-        self._covered_project = -1
         self._covered_closed = -1
-        self._phase = LookupPhase.IDLE
 
     def add_change(self) -> None:
         """Count a change that needs a lookup: of the trail, of HEAD, of a path, or a save."""
         self._change += 1
-
-    def begin(self) -> bool:
-        """Begin lookups; return False while others run."""
-        if self._phase is LookupPhase.RUNNING:
-            return False
-        self._phase = LookupPhase.RUNNING
-        return True
-
-    def end(self) -> None:
-        """End lookups."""
-        self._phase = LookupPhase.IDLE
 
     def request(
         self,
@@ -141,51 +88,37 @@ class HistoryCoverage:
             use_git: Whether to ask git at all.
             use_notes: Whether to read git-ai's notes and the trailers of commits.
         """
-        if not self.needs_lookup(opened) and self._covered_closed >= self._covered_project:
+        if self.covers_all(opened) and self._covered_closed >= self._change:
             return None
         texts = {
-            path: document.text
-            for path, document in opened
-            if not self._covers_text(path, document)
+            path: document.text for path, document in opened if not self.covers(path, document)
         }
         if first in texts and use_git:
             texts = {first: texts[first]}
         paths = frozenset(path for path, _ in opened)
-        return LookupRequest(
-            self._change, texts, paths, dict(renamed), self._nearest.asked, use_git, use_notes
-        )
+        return LookupRequest(self._change, texts, paths, dict(renamed), use_git, use_notes)
 
-    def cover(self, request: LookupRequest, found: HistorySnapshot) -> None:
+    def cover(self, request: LookupRequest) -> None:
         """Record a lookup that has ended."""
-        covered = self._covered | {
-            path: (request.change, text) for path, text in request.texts.items()
+        covered = {path: (request.change, text) for path, text in request.texts.items()}
+        self._covered = {
+            path: each for path, each in (self._covered | covered).items() if path in request.opened
         }
-        self._covered = {path: each for path, each in covered.items() if path in request.opened}
-        self._covered_project = request.change
-        self._nearest.learn(found.nearest)
 
     def cover_closed_files(self, request: LookupRequest) -> None:
         """Record that the commits of files that are not open were looked up."""
         self._covered_closed = request.change
 
-    def needs_lookup(self, opened: Iterable[tuple[str, Document]]) -> bool:
-        """Whether history may answer differently now about any of these open documents."""
-        if self._covered_project < self._change or not self._nearest.is_complete:
-            return True
-        return not all(self._covers_text(path, document) for path, document in opened)
+    def covers_all(self, opened: Iterable[tuple[str, Document]]) -> bool:
+        """Whether no lookup would answer differently now about any of these open documents."""
+        return all(self.covers(path, document) for path, document in opened)
 
     def covers(self, path: str, document: Document | None) -> bool:
-        """Whether the last lookup covers a file, as it was last saved."""
+        """Whether a lookup since the last change was about the saved text, or any while unsaved."""
         if document is None:
             return self._covered_closed >= self._change
-        return not self.needs_lookup([(path, document)])
-
-    def _covers_text(self, path: str, document: Document) -> bool:
-        """Whether a lookup since the last change was about the saved text, or any while unsaved."""
         change, text = self._covered.get(path, (-1, None))
-        if text is None or change < self._change:
-            return False
-        return text is document.saved or document.has_changes
+        return change >= self._change and (text is document.saved or document.has_changes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +155,7 @@ class HistoryLookup:
         self._closed_files = ClosedFiles()
         self._closed_files_of: tuple[str | None, Sequence[str], int] = None, (), -1
         self._files: dict[str, LookedUpFile] = {}
+        self._nearest: dict[tuple[str, ...], str | None] = {}
         self._notes: NoteOverlay | None = None
         self._subjects: dict[str, str | None] = {}
         self._trailers: TrailerOverlay | None = None
@@ -233,14 +167,13 @@ class HistoryLookup:
     def _look_up(self, request: LookupRequest) -> HistorySnapshot:
         if not request.use_git:
             self.close()
-            return HistorySnapshot(is_done=True, nearest=dict.fromkeys(request.commits))
+            return HistorySnapshot(is_done=True)
         self._request = request
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
         locator = self._refreshed(request)
         locator.prefetch_history(sorted(request.opened.union(request.texts)))
         for path, text in request.texts.items():
             self._files[path] = self._look_up_file(locator, path, text, request)
-        nearest = {commits: locator.nearest_commit(commits) for commits in request.commits}
         locator.save_cache()
         files = self._files
         return HistorySnapshot(
@@ -253,7 +186,7 @@ class HistoryLookup:
             },
             files={path: each.known for path, each in files.items()},
             former_names={path: each.former_names for path, each in files.items()},
-            nearest=nearest,
+            nearest=dict(self._nearest),
             notes={path: each.notes for path, each in files.items() if each.notes is not None},
             trailers={
                 path: each.trailers for path, each in files.items() if each.trailers is not None
@@ -272,7 +205,7 @@ class HistoryLookup:
             return locator
         trail = Trail(
             self._beside.directory,
-            nearest_commit=self._nearest,
+            nearest_commit=self._find_nearest,
             uses_saved=True,
         )
         trail.refresh()
@@ -345,14 +278,15 @@ class HistoryLookup:
             locator.resolve_all_commits()
             locator.save_cache()
             self._closed_files = ClosedFiles(
-                dict(locator.resolved_commits), dict(locator.new_names())
+                dict(locator.resolved_commits), dict(locator.new_names()), dict(self._nearest)
             )
             self._closed_files_of = state
         return self._closed_files
 
-    def _nearest(self, commits: Sequence[str]) -> str | None:
-        locator = self._locator
-        return None if locator is None else locator.nearest_commit(commits)
+    def _find_nearest(self, commits: Sequence[str]) -> str | None:
+        found = None if self._locator is None else self._locator.nearest_commit(commits)
+        self._nearest[tuple(commits)] = found
+        return found
 
     def _answer(self, look_up: Callable[[], _T]) -> _T:
         """Look up, once more if the log or its index is another one meanwhile."""

@@ -7,7 +7,7 @@ Only the event loop may touch what is in this module; `docs/architecture.md` has
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, lru_cache
@@ -26,7 +26,6 @@ from vibes_lsp.lsp.history_lookup import (
     HistoryCoverage,
     HistoryLookup,
     LookupRequest,
-    NearestAncestor,
 )
 from vibes_lsp.lsp.snapshots import (
     ClosedFiles,
@@ -64,17 +63,16 @@ class Project:
     """
 
     def __init__(self, directory: AuditDir, *, previews_risk: bool = False) -> None:
-        nearest = NearestAncestor()
         trail = Trail(
             directory,
-            nearest_commit=nearest,
+            nearest_commit=self._nearest_commit,
             uses_saved=True,
             reading_began=self._end_answer_soon,
         )
         self.directory, self.trail = directory, trail
         self.pending = PendingCompletions(directory)
         self.history = HistoryLookup(trail)
-        self._coverage = HistoryCoverage(nearest)
+        self._coverage = HistoryCoverage()
         self._repository = RepositoryState(directory.project)
         self._was_indexed = asyncio.Event()
         self._history_changed = asyncio.Event()
@@ -113,6 +111,13 @@ class Project:
         """End git's processes, and close the index."""
         self.history.close()
         self.trail.close()
+
+    def _nearest_commit(self, commits: Sequence[str]) -> str | None:
+        """Return the commit that is nearest to HEAD (R7), as far as a lookup has compared them."""
+        for found in (self._snapshot.history, self._snapshot.closed_files):
+            if tuple(commits) in found.nearest:
+                return found.nearest[tuple(commits)]
+        return None
 
     def _end_answer_soon(self) -> None:
         """End what is read of the index as soon as the loop has anything else to do."""
@@ -238,11 +243,14 @@ class Project:
 
     def begin_lookups(self) -> bool:
         """Begin lookups in git history; return False while others run or the log is indexed."""
-        return not self.is_indexing and self._coverage.begin()
+        if self.is_indexing or self._coverage.is_running:
+            return False
+        self._coverage.is_running = True
+        return True
 
     def end_lookups(self) -> None:
         """End lookups in git history."""
-        self._coverage.end()
+        self._coverage.is_running = False
         self._history_changed.set()
 
     async def until_next_history(self) -> None:
@@ -264,22 +272,23 @@ class Project:
 
     def needs_lookup(self, opened: list[tuple[str, Document]]) -> bool:
         """Whether history may answer differently now about any of these open documents."""
-        return self._coverage.needs_lookup(opened)
+        return not self._coverage.covers_all(opened)
 
     def accept_history(self, request: LookupRequest, found: HistorySnapshot) -> None:
         """Use the result of a lookup."""
-        self._coverage.cover(request, found)
+        self._coverage.cover(request)
         self._history_changed.set()
         if found != self._snapshot.history:
             self._snapshot = self._snapshot.later(history=found)
 
     def accept_closed_files(self, request: LookupRequest, found: ClosedFiles) -> bool:
-        """Use what git says about files that are not open; return whether names are others."""
-        has_names = found.new_names != self._snapshot.closed_files.new_names
-        before = self._snapshot.later() if has_names else self._snapshot
+        """Use what git says about files that are not open; return whether answers are others."""
+        known = self._snapshot.closed_files
+        is_other = (found.new_names, found.nearest) != (known.new_names, known.nearest)
+        before = self._snapshot.later() if is_other else self._snapshot
         self._snapshot = replace(before, closed_files=found)
         self._coverage.cover_closed_files(request)
-        return has_names
+        return is_other
 
 
 class Projects:

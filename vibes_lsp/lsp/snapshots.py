@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-import msgspec
-
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.brought_lines import BroughtLines
 from vibes_lsp.exchange.note_overlay import LineNote
@@ -38,7 +36,7 @@ class HistorySnapshot:
         resolved_commits: Commits of the annotations in open documents, by first record id.
         files: What is known of each open document, by path.
         former_names: The names that open documents had before, by path.
-        nearest: The nearest ancestor of HEAD among each set of commits that was asked about.
+        nearest: The nearest ancestor of HEAD among each set of commits that was asked about (R7).
         notes: What git-ai's notes say about each open document, by path.
         subjects: The subjects of the commits of the annotations in open documents.
         trailers: The agents in the trailers of the commits of each open document's lines, by path.
@@ -55,16 +53,19 @@ class HistorySnapshot:
     subjects: Mapping[str, str] = field(default_factory=dict)
 
 
-class ClosedFiles(msgspec.Struct, frozen=True, array_like=True):
+@dataclass(frozen=True, slots=True)
+class ClosedFiles:
     """What git says about the files that are not open.
 
     Attributes:
         commits: The commits of all annotations, by the id of their first record.
         new_names: The names that renamed files have now, by the recorded ones.
+        nearest: As in `HistorySnapshot`.
     """
 
-    commits: dict[str, ResolvedCommit] = {}
-    new_names: dict[str, str] = {}
+    commits: Mapping[str, ResolvedCommit] = field(default_factory=dict)
+    new_names: Mapping[str, str] = field(default_factory=dict)
+    nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +129,7 @@ class TrailSnapshot:
         opened = {
             former: path for path, names in self.history.former_names.items() for former in names
         }
-        return ChainMap(dict(self.renamed), opened, self.closed_files.new_names)
+        return ChainMap(dict(self.renamed), opened, dict(self.closed_files.new_names))
 
     def names_of(self, path: str, *, is_open: bool) -> tuple[str, ...]:
         """Return the name of a file and those that it had before, as far as they are known."""

@@ -92,7 +92,7 @@ async def test_changes_during_a_lookup_are_covered_by_one_more(
     found = server.projects.owner(uri)
     assert found is not None
     project, _ = found
-    assert project.needs_lookup([]), "they have asked"
+    assert project.needs_lookup(server.projects.opened_in(project)), "they have asked"
     slow.go.set()
     await settled(server)
     assert slow.calls == 2
