@@ -162,7 +162,7 @@ class Description:
     def _commit(self, facts: Members) -> Iterator[str]:
         commit = facts.get("commitHash")
         if isinstance(commit, str):
-            subject = self.snapshot.trail.history.subjects.get(commit)
+            subject = self.snapshot.subject(commit)
             title = f" {self.markup.sentence(subject, _REASON)}" if subject else ""
             yield f"Commit {self._short(commit)}{title}"
             return
@@ -253,7 +253,7 @@ class Description:
         commit, method = facts.get("commitHash"), facts.get("commitMethod")
         if isinstance(commit, str):
             how = _COMMIT_METHODS.get(str(method))
-            subject = self.snapshot.trail.history.subjects.get(commit)
+            subject = self.snapshot.subject(commit)
             title = f" {self.markup.sentence(subject, _LONG)}" if subject else ""
             return f"commit {self.markup.quote(commit, _ID)}{title}{f' ({how})' if how else ''}"
         history = self.snapshot.trail.history

@@ -143,7 +143,7 @@ class DocumentState:
     def _place(self, trail: TrailSnapshot, followed: Sequence[Placement]) -> None:
         """Place the annotations, those with only recorded lines where the edits took them."""
         self._generation, self._saved_revision = trail.generation, self._document.saved_revision
-        self._known = trail.known_file(self.path)
+        self._known = trail.looked_up(self.path).known
         placements = trail.place(self.path, self._document.text, self._known, is_open=True)
         self._claims = claims_of(trail.trail, (each.lineage for each in placements))
         self._snapshot = None

@@ -11,15 +11,12 @@ from typing import Final, TypeVar
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.exchange.brought_lines import BroughtLines
-from vibes_lsp.exchange.note_overlay import LineNote, NoteOverlay
+from vibes_lsp.exchange.note_overlay import NoteOverlay
 from vibes_lsp.exchange.trailer_overlay import TrailerOverlay
-from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.snapshots import ClosedFiles, HistorySnapshot
-from vibes_lsp.placing.project_owners import KnownFile
+from vibes_lsp.lsp.snapshots import ClosedFiles, HistorySnapshot, LookedUpFile
 from vibes_lsp.trail.lineage_commits import known_commit
 from vibes_lsp.trail.trail import Trail
 
@@ -121,27 +118,6 @@ class HistoryCoverage:
         return change >= self._change and (text is document.saved or document.has_changes)
 
 
-@dataclass(frozen=True, slots=True)
-class LookedUpFile:
-    """The result of one lookup about one file.
-
-    Attributes:
-        known: Whose its lines are.
-        former_names: The names that it had before it was renamed.
-        resolved_commits: The commits of its annotations, by first record id.
-        notes: What git-ai's notes say about it; None if nothing.
-        trailers: The agents in the trailers of the commits of its lines; None if none.
-        subjects: The subjects of the commits of its annotations.
-    """
-
-    known: KnownFile
-    former_names: tuple[str, ...]
-    resolved_commits: Mapping[str, ResolvedCommit]
-    notes: BroughtLines[LineNote] | None
-    trailers: BroughtLines[AgentTrailer] | None
-    subjects: Mapping[str, str]
-
-
 class HistoryLookup:
     """Reads the git history of one project, with a trail of its own.
 
@@ -175,27 +151,11 @@ class HistoryLookup:
         for path, text in request.texts.items():
             self._files[path] = self._look_up_file(locator, path, text, request)
         locator.save_cache()
-        files = self._files
         return HistorySnapshot(
             is_done=True,
             has_git=locator.has_git,
-            resolved_commits={
-                identifier: commit
-                for each in files.values()
-                for identifier, commit in each.resolved_commits.items()
-            },
-            files={path: each.known for path, each in files.items()},
-            former_names={path: each.former_names for path, each in files.items()},
+            files=dict(self._files),
             nearest=dict(self._nearest),
-            notes={path: each.notes for path, each in files.items() if each.notes is not None},
-            trailers={
-                path: each.trailers for path, each in files.items() if each.trailers is not None
-            },
-            subjects={
-                commit: subject
-                for each in files.values()
-                for commit, subject in each.subjects.items()
-            },
         )
 
     def _refreshed(self, request: LookupRequest) -> ProjectLocator:

@@ -109,7 +109,7 @@ def _digest(
         since = "unchanged" if is_same else "the file was changed"
         return f"Digest of the file as recorded: {since} since"
     if position.member == "commit_hash":
-        subject = snapshot.trail.history.subjects.get(position.token or "")
+        subject = snapshot.subject(position.token or "")
         said = "" if subject is None else f": {markup.sentence(subject, _MAX_TEXT)}"
         return f"The commit that the lines came with{said}"
     return None

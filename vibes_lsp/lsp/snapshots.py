@@ -27,30 +27,44 @@ from vibes_lsp.trail.trail import Trail
 
 
 @dataclass(frozen=True, slots=True)
+class LookedUpFile:
+    """The result of one lookup about one file.
+
+    Attributes:
+        known: Whose its lines are.
+        former_names: The names that it had before it was renamed.
+        resolved_commits: The commits of its annotations, by first record id.
+        notes: What git-ai's notes say about it; None if nothing.
+        trailers: The agents in the trailers of the commits of its lines; None if none.
+        subjects: The subjects of the commits of its annotations.
+    """
+
+    known: KnownFile = field(default_factory=KnownFile)
+    former_names: Sequence[str] = ()
+    resolved_commits: Mapping[str, ResolvedCommit] = field(default_factory=dict)
+    notes: BroughtLines[LineNote] | None = None
+    trailers: BroughtLines[AgentTrailer] | None = None
+    subjects: Mapping[str, str] = field(default_factory=dict)
+
+
+_NOT_LOOKED_UP: Final = LookedUpFile()
+
+
+@dataclass(frozen=True, slots=True)
 class HistorySnapshot:
     """The result of one lookup in git history.
 
     Attributes:
         is_done: False before the first lookup.
         has_git: Whether the project is in a git repository.
-        resolved_commits: Commits of the annotations in open documents, by first record id.
         files: What is known of each open document, by path.
-        former_names: The names that open documents had before, by path.
         nearest: The nearest ancestor of HEAD among each set of commits that was asked about (R7).
-        notes: What git-ai's notes say about each open document, by path.
-        subjects: The subjects of the commits of the annotations in open documents.
-        trailers: The agents in the trailers of the commits of each open document's lines, by path.
     """
 
     is_done: bool = False
     has_git: bool = False
-    resolved_commits: Mapping[str, ResolvedCommit] = field(default_factory=dict)
-    files: Mapping[str, KnownFile] = field(default_factory=dict)
-    former_names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    files: Mapping[str, LookedUpFile] = field(default_factory=dict)
     nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
-    notes: Mapping[str, BroughtLines[LineNote]] = field(default_factory=dict)
-    trailers: Mapping[str, BroughtLines[AgentTrailer]] = field(default_factory=dict)
-    subjects: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,20 +141,22 @@ class TrailSnapshot:
     def new_names(self) -> Mapping[str, str]:
         """The names that renamed files have now, by the recorded ones, as far as known."""
         opened = {
-            former: path for path, names in self.history.former_names.items() for former in names
+            former: path
+            for path, found in self.history.files.items()
+            for former in found.former_names
         }
         return ChainMap(dict(self.renamed), opened, dict(self.closed_files.new_names))
 
     def names_of(self, path: str, *, is_open: bool) -> tuple[str, ...]:
         """Return the name of a file and those that it had before, as far as they are known."""
-        known = self.history.former_names.get(path, ()) if is_open else ()
+        known = self.looked_up(path).former_names if is_open else ()
         renames = (self.renamed,) if is_open else (self.renamed, self.closed_files.new_names)
         former = [old for each in renames for old, new in each.items() if new == path]
         return tuple(dict.fromkeys((path, *known, *former)))
 
-    def known_file(self, path: str) -> KnownFile:
-        """Return what is known of an open file; nothing before its first lookup."""
-        return self.history.files.get(path, _UNKNOWN)
+    def looked_up(self, path: str) -> LookedUpFile:
+        """Return what git says about an open file; nothing before its first lookup."""
+        return self.history.files.get(path, _NOT_LOOKED_UP)
 
     def place(self, path: str, text: Text, known: KnownFile, *, is_open: bool) -> list[Placement]:
         """Return where the annotations of a file are in a text; see `placing.project_owners`."""
@@ -151,9 +167,6 @@ class TrailSnapshot:
             known,
             pending=self.pending.lineages_in(path),
         )
-
-
-_UNKNOWN: Final = KnownFile()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +203,22 @@ class DocumentSnapshot:
 
         return count_ai_lines(self.placements, first, last, is_reviewed)
 
+    @property
+    def _looked_up(self) -> LookedUpFile:
+        return _NOT_LOOKED_UP if self.version is None else self.trail.looked_up(self.path)
+
+    def subject(self, commit: str) -> str | None:
+        """Return the subject of the commit of an annotation, if it was looked up."""
+        return self._looked_up.subjects.get(commit)
+
     def note_at(self, line: int) -> LineNote | None:
         """Return what git-ai's notes say about a line, 1-based; None where they say nothing."""
-        notes = self.trail.history.notes.get(self.path) if self.version is not None else None
+        notes = self._looked_up.notes
         return None if notes is None else notes.at(self.text, line)
 
     def trailer_at(self, line: int) -> AgentTrailer | None:
         """Return the trailer of a line's commit that names an agent; the line is 1-based."""
-        found = self.trail.history.trailers.get(self.path) if self.version is not None else None
+        found = self._looked_up.trailers
         return None if found is None else found.at(self.text, line)
 
     def placements_at(self, line: int) -> list[Placement]:
@@ -219,11 +240,8 @@ def snapshot_of_document(
     is_provisional: bool,
 ) -> DocumentSnapshot:
     """Return the snapshot of an open document."""
-    resolved_commits = (
-        trail.history.resolved_commits
-        if path in trail.history.files
-        else trail.closed_files.commits
-    )
+    found = trail.history.files.get(path)
+    commits = trail.closed_files.commits if found is None else found.resolved_commits
     return DocumentSnapshot(
         trail,
         path,
@@ -231,7 +249,7 @@ def snapshot_of_document(
         document.version,
         document.text,
         placements,
-        _report(trail, document.text, resolved_commits),
+        _report(trail, document.text, commits),
         is_provisional,
         PlacementsByLine(placements),
     )
@@ -241,7 +259,7 @@ def snapshot_of_file(
     trail: TrailSnapshot, path: str, uri: str, text: Text, *, is_provisional: bool
 ) -> DocumentSnapshot:
     """Return the snapshot of a file that is not open."""
-    placements = tuple(trail.place(path, text, _UNKNOWN, is_open=False))
+    placements = tuple(trail.place(path, text, KnownFile(), is_open=False))
     report = _report(trail, text, trail.closed_files.commits)
     by_line = PlacementsByLine(placements)
     return DocumentSnapshot(

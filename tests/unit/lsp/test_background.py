@@ -17,12 +17,11 @@ from lsprotocol import types
 from tests.trails import CompleteTrail, complete
 from tests.unit.lsp.test_memory import Sink, close_indexes, drained, settled, started, tell
 from tests.waiting import TIMEOUT
-from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.lsp import indexing, projects, trail_checks
 from vibes_lsp.lsp.child_work import check
 from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import HistorySnapshot
+from vibes_lsp.lsp.snapshots import HistorySnapshot, LookedUpFile
 from vibes_lsp.trail.index_writer import TRAIL_DATABASE
 from vibes_lsp.trail.log_index import LogIndex
 
@@ -73,11 +72,12 @@ async def test_changes_during_a_lookup_are_covered_by_one_more(
     running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, _ = running
-    slow, commits = Slow(), [{"id": ResolvedCommit(digit * 40, CommitMethod.LOG)} for digit in "ab"]
+    slow = Slow()
+    files = [{"src/auth.py": LookedUpFile(former_names=[name])} for name in "ab"]
 
     def look(*_: object, **__: object) -> HistorySnapshot:
-        found = commits[min(slow.calls, 1)]
-        return slow(lambda: HistorySnapshot(is_done=True, resolved_commits=found))
+        found = files[min(slow.calls, 1)]
+        return slow(lambda: HistorySnapshot(is_done=True, files=found))
 
     monkeypatch.setattr(HistoryLookup, "look_up", look)
     uri = opened(server, trail.root / "src/auth.py")
@@ -96,7 +96,7 @@ async def test_changes_during_a_lookup_are_covered_by_one_more(
     slow.go.set()
     await settled(server)
     assert slow.calls == 2
-    assert project.snapshot.history.resolved_commits == commits[1]
+    assert project.snapshot.history.files == files[1]
 
 
 async def test_the_file_that_is_looked_at_is_looked_up_first(

@@ -14,8 +14,7 @@ from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.server import run_use_case
-from vibes_lsp.lsp.snapshots import DocumentSnapshot, HistorySnapshot
-from vibes_lsp.placing.project_owners import KnownFile
+from vibes_lsp.lsp.snapshots import DocumentSnapshot, HistorySnapshot, LookedUpFile
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
 
@@ -75,7 +74,7 @@ def test_an_answer_without_a_history_lookup_is_provisional(
         assert request is not None
         project.accept_history(
             request,
-            HistorySnapshot(is_done=True, has_git=True, files=dict.fromkeys(paths, KnownFile())),
+            HistorySnapshot(is_done=True, has_git=True, files=dict.fromkeys(paths, LookedUpFile())),
         )
 
     assert provisional() == [True, True]

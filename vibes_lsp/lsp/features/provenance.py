@@ -218,7 +218,7 @@ def _placements(
 
 def _subject(snapshot: DocumentSnapshot, facts: Members) -> Members:
     """Return the subject of an annotation's commit, if the commit was looked up."""
-    subject = snapshot.trail.history.subjects.get(str(facts.get("commitHash")))
+    subject = snapshot.subject(str(facts.get("commitHash")))
     return {} if subject is None else {"commitSubject": single_line(subject, _MAX_SUBJECT)}
 
 
