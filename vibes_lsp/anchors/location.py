@@ -149,6 +149,15 @@ class LocatedRange(msgspec.Struct, frozen=True, gc=False):
     kinds: tuple[LineKind, ...] = ()
     older_commit: DatedCommit | None = None
 
+    def touches(self, first: int, last: int) -> bool:
+        """Whether it has one of some lines, 1-based and inclusive."""
+        return (
+            self.start is not None
+            and self.end is not None
+            and self.start <= last
+            and first <= self.end
+        )
+
     @property
     def is_doubtful(self) -> bool:
         """Whether the range may be elsewhere: ambiguous, or no recorded line is known to remain."""

@@ -93,18 +93,9 @@ def found_by_id(trail: Trail, identifier: str) -> LookupResult | None:
         return None
 
 
-def owned_audit_file(ls: Server, uri: str) -> tuple[Project, str] | None:
-    """Return the project and the name of an audit file; None for other documents."""
-    owner = ls.projects.owner(uri)
-    if owner is None:
-        return None
-    folder, _, name = owner[1].rpartition("/")
-    return (owner[0], name) if folder == owner[0].directory.path.name else None
-
-
 def audit_position(ls: Server, uri: str, position: types.Position) -> AuditPosition | None:
     """Return what is at a position of an audit file; None for other documents."""
-    found, document = owned_audit_file(ls, uri), ls.documents.get(uri)
+    found, document = ls.projects.audit_file(uri), ls.documents.get(uri)
     if found is None or document is None:
         return None
     project, name = found

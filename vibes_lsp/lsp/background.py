@@ -147,18 +147,16 @@ async def look_up_history(ls: Server, project: Project) -> None:
     """
     if not project.begin_lookups():
         return
-    loop, opened_in = asyncio.get_running_loop(), ls.projects.opened_in
+    opened_in = ls.projects.opened_in
     try:
         while request := project.next_lookup(
             opened_in(project), use_git=ls.settings.use_git, use_notes=ls.settings.notes
         ):
-            found = await loop.run_in_executor(ls.thread_pool, project.history.look_up, request)
+            found = await ls.run_in_thread(partial(project.history.look_up, request))
             project.accept_history(request, found)
             await _refresh_outdated_in(ls, project)
             if not project.needs_lookup(opened_in(project)):
-                closed = await loop.run_in_executor(
-                    ls.thread_pool, project.history.look_up_closed_files
-                )
+                closed = await ls.run_in_thread(project.history.look_up_closed_files)
                 if project.accept_closed_files(request, closed):
                     await refresh_project(ls, project)
             await _say_what_is_late(ls, project)
@@ -296,9 +294,7 @@ class BackgroundFlush:
     async def _run(self, project: Project, flush: Callable[[], bool]) -> bool:
         """Return whether anything is pending after a flush in a thread."""
         try:
-            is_pending = await asyncio.get_running_loop().run_in_executor(
-                self._server.thread_pool, flush
-            )
+            is_pending = await self._server.run_in_thread(flush)
         except VibesError as error:  # nothing is lost: it stays pending
             _logger.warning("%s is not flushed: %s", project.directory.path, error.message)
             is_pending = bool(project.pending)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from lsprotocol import types
 
 from vibes_lsp.checks.finding import Finding
-from vibes_lsp.lsp.audit_files import owned_audit_file
 from vibes_lsp.lsp.conversion import range_in_line, to_characters
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
@@ -31,7 +30,7 @@ def config_document(ls: Server, uri: str) -> Document | None:
     """Return the policy of a trail, if that is an open document; None for other documents."""
     if not uri.endswith("/config.json"):
         return None
-    found, document = owned_audit_file(ls, uri), ls.documents.get(uri)
+    found, document = ls.projects.audit_file(uri), ls.documents.get(uri)
     is_config = found is not None and found[1] == found[0].directory.config.name
     return document if is_config else None
 
@@ -74,7 +73,8 @@ def complete_config(ls: Server, uri: str, position: types.Position) -> types.Com
 def _item(
     ls: Server, found: ConfigSuggestion, replaced: types.Range, number: int, *, is_quoted: bool
 ) -> types.CompletionItem:
-    is_snippet = found.is_member and _accepts_snippets(ls) and bool(found.before.endswith(" "))
+    snippets = ls.declared("text_document", "completion", "completion_item", "snippet_support")
+    is_snippet = found.is_member and bool(snippets) and found.before.endswith(" ")
     value = _as_snippet(found.value) if is_snippet else found.value
     bare = found.label.strip('"')
     return types.CompletionItem(
@@ -157,10 +157,3 @@ def _source(document: Document, position: types.Position) -> tuple[str, str, int
 
 def _head(ls: Server, line: str, position: types.Position) -> str:
     return line[: to_characters(line, position.character, ls.documents.encoding)]
-
-
-def _accepts_snippets(ls: Server) -> bool:
-    document = ls.client_capabilities.text_document
-    completion = document.completion if document is not None else None
-    item = completion.completion_item if completion is not None else None
-    return item is not None and bool(item.snippet_support)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
@@ -87,6 +87,23 @@ def range_in_line(text: str, line: int, span: tuple[int, int], encoding: Encodin
 def range_of_lines(start: int, end: int) -> types.Range:
     """Return the range of whole lines, which are numbered from 1, with the last line break."""
     return types.Range(types.Position(start - 1, 0), types.Position(end, 0))
+
+
+def lines_of(within: types.Range) -> tuple[int, int]:
+    """Return the first and last line of a range, 1-based.
+
+    An end at character 0 does not count its line, unless the range is empty.
+    """
+    first, last = within.start.line + 1, within.end.line + (within.end.character > 0)
+    return first, max(first, last)
+
+
+def range_members(first: int, last: int) -> dict[str, Any]:
+    """Return the JSON of the range of whole lines, 1-based and inclusive."""
+    return {
+        "start": {"line": first - 1, "character": 0},
+        "end": {"line": last, "character": 0},
+    }
 
 
 def place_of_lines(lines: Sequence[str], start: int, end: int, encoding: Encoding) -> types.Range:

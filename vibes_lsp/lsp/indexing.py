@@ -109,7 +109,7 @@ async def _read(server: Server, project: Project, progress: ShownProgress | None
         trail.refresh(progress=show_from_thread)
         trail.end_answer()
 
-    await loop.run_in_executor(server.thread_pool, index)
+    await server.run_in_thread(index)
 
 
 def _size(directory: AuditDir) -> int:

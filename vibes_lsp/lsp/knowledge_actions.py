@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from lsprotocol import types
 
+from vibes_lsp.lsp.conversion import range_members
 from vibes_lsp.lsp.extensions import (
     CLIENT_KB_CONTRADICT,
     CLIENT_KB_PROPOSE,
@@ -145,8 +146,7 @@ class KnowledgeActions:
         return KnowledgeAction(title, CommandName.KB, arguments)
 
     def _lines(self, first: int | None = None, last: int | None = None) -> dict[str, Any]:
-        start = {"line": (first or self.first) - 1, "character": 0}
-        lines = {"start": start, "end": {"line": last or self.last, "character": 0}}
+        lines = range_members(first or self.first, last or self.last)
         version = {} if self.knowledge.version is None else {"version": self.knowledge.version}
         return {"uri": self.knowledge.uri, "range": lines, **version}
 

@@ -14,6 +14,7 @@ from lsprotocol.types import MarkupKind
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.knowledge.ai_lines import AiLines, CountAiLines, no_ai_lines
+from vibes_lsp.lsp.conversion import range_members
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.model.ages import describe_age
@@ -113,11 +114,7 @@ def _place_members(placed: PlacedCitation, count: CountAiLines) -> dict[str, Any
     evidence, located = placed.citation.evidence, placed.located
     start, end = located.start, located.end
     ai = AiLines() if start is None or end is None else count(start, end)
-    lines = (
-        None
-        if start is None or end is None
-        else {"start": {"line": start - 1, "character": 0}, "end": {"line": end, "character": 0}}
-    )
+    lines = None if start is None or end is None else range_members(start, end)
     return {
         "evidenceId": evidence["id"],
         "sourceId": evidence["source_id"],

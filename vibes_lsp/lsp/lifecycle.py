@@ -112,7 +112,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         encoding = ls.workspace.position_encoding or types.PositionEncodingKind.Utf16
         ls.documents.use_encoding(encoding)
         ls.root = ls.workspace.root_uri if params.workspace_folders is None else None
-        if diagnostics.is_pulled(params.capabilities):
+        if diagnostics.is_pulled(ls):
             diagnostics.register_pull(ls)
         for feature in (call_hierarchy, completion, folding, inlay_hints):
             feature.declare(ls)
@@ -160,8 +160,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
 
 async def _configure(ls: Server, given: object) -> None:
     """Ask the client for its settings; if it cannot be asked, use those of the notification."""
-    workspace = ls.client_capabilities.workspace
-    if workspace is not None and workspace.configuration:
+    if ls.declared("workspace", "configuration"):
         items = [types.ConfigurationItem(section="vibes")]
         try:
             answers = await ls.workspace_configuration_async(types.ConfigurationParams(items))

@@ -43,11 +43,6 @@ class PlacedCitation:
         """Whether the lines are proven to be those that were quoted."""
         return self.located.sure
 
-    def is_on(self, first: int, last: int) -> bool:
-        """Whether it has one of some lines, 1-based and inclusive."""
-        start, end = self.located.start, self.located.end
-        return start is not None and end is not None and start <= last and first <= end
-
 
 @dataclass(frozen=True, slots=True)
 class DocumentKnowledge:
@@ -79,7 +74,7 @@ class DocumentKnowledge:
 
     def at(self, first: int, last: int) -> list[PlacedCitation]:
         """Return the evidence on some lines, 1-based and inclusive."""
-        return [each for each in self.placed if each.is_on(first, last)]
+        return [each for each in self.placed if each.located.touches(first, last)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -328,6 +328,14 @@ class Projects:
         found = _find_trail(uri)
         return None if found is None else (self.refreshed(found[0]), found[1])
 
+    def audit_file(self, uri: str) -> tuple[Project, str] | None:
+        """Return the project of a file of a trail, refreshed, and its name; None for others."""
+        owner = self.owner(uri)
+        if owner is None:
+            return None
+        folder, _, name = owner[1].rpartition("/")
+        return (owner[0], name) if folder == owner[0].directory.path.name else None
+
     def owners(self, uris: Iterable[str]) -> list[tuple[Project, dict[str, str]]]:
         """Return the projects of files, refreshed, each with its files: their URIs by their paths.
 

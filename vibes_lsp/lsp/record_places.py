@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import Final
 
 from lsprotocol import types
@@ -71,11 +72,8 @@ class RecordPlaces:
         self, path: str, identifier: str
     ) -> tuple[DocumentSnapshot, Placement] | None:
         snapshot = await self.snapshot(path)
-        if snapshot is None:
-            return None
-        found = (each for each in snapshot.placements if identifier in each.lineage.ids)
-        placement = next(found, None)
-        return None if placement is None else (snapshot, placement)
+        placement = None if snapshot is None else snapshot.placement_with(identifier)
+        return None if snapshot is None or placement is None else (snapshot, placement)
 
     async def snapshot(self, path: str) -> DocumentSnapshot | None:
         """Return a file of the project with its placements; None beyond `MAX_FILES`."""
@@ -114,9 +112,7 @@ class RecordPlaces:
     async def entry(self, key: str) -> types.Location | None:
         """Return the line of an entry in the manifest or its journal."""
         manifest, directory = self._project.snapshot.trail.manifest, self._project.directory
-        return await asyncio.get_running_loop().run_in_executor(
-            self._ls.thread_pool, _find_entry, manifest, directory, key
-        )
+        return await self._ls.run_in_thread(partial(_find_entry, manifest, directory, key))
 
 
 def location_now(

@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from lsprotocol import types
 
@@ -67,15 +67,11 @@ async def _refresh_answers(ls: Server, uris: Sequence[str]) -> None:
     for uri in uris:
         await diagnostics.push(ls, uri)
         await asyncio.sleep(0)  # requests are answered in between
-    workspace = ls.client_capabilities.workspace
-    if workspace is None:
-        return
-    if workspace.code_lens is not None and workspace.code_lens.refresh_support:
+    if ls.declared("workspace", "code_lens", "refresh_support"):
         ls.workspace_code_lens_refresh(None)
-    hints = workspace.inlay_hint
-    if ls.shows_inlay_hints and hints is not None and hints.refresh_support:
+    if ls.shows_inlay_hints and ls.declared("workspace", "inlay_hint", "refresh_support"):
         ls.workspace_inlay_hint_refresh(None)
-    if diagnostics.is_pulled(ls.client_capabilities):
+    if diagnostics.is_pulled(ls):
         ls.workspace_diagnostic_refresh(None)
 
 
@@ -95,7 +91,7 @@ class FileWatchers:
 
     async def watch_folders(self) -> None:
         """Watch all trails below the client's folders, and those above them."""
-        if self._capabilities is None:
+        if not self._can_watch:
             self._poll()
             return
         await self._register("audit-files", _AUDIT_FILES)
@@ -105,11 +101,7 @@ class FileWatchers:
     async def watch(self, uri: str) -> None:
         """Watch what the trail of a file or folder has outside the client's folders, if it can."""
         path = path_of(uri)
-        if (
-            path is None
-            or self._capabilities is None
-            or not self._capabilities.relative_pattern_support
-        ):
+        if path is None or not self._declares("relative_pattern_support"):
             return
         try:
             directory = find_audit_dir(path)
@@ -128,17 +120,18 @@ class FileWatchers:
 
     async def watch_knowledge(self, uri: str) -> None:
         """Watch knowledge bases from the first document on that belongs to one."""
-        if self._capabilities is None or self._server.knowledge.owner(uri) is None:
+        if not self._can_watch or self._server.knowledge.owner(uri) is None:
             return
         if not self._watches_knowledge:
             self._watches_knowledge = True
             await self._register("knowledge-files", _KNOWLEDGE_FILES)
 
     @property
-    def _capabilities(self) -> Any:
-        workspace = self._server.client_capabilities.workspace
-        watching = workspace.did_change_watched_files if workspace is not None else None
-        return watching if watching is not None and watching.dynamic_registration else None
+    def _can_watch(self) -> bool:
+        return self._declares("dynamic_registration")
+
+    def _declares(self, name: str) -> bool:
+        return bool(self._server.declared("workspace", "did_change_watched_files", name))
 
     async def _register(self, name: str, pattern: str | types.RelativePattern) -> None:
         options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(pattern)])

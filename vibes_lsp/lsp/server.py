@@ -175,14 +175,16 @@ class Server(LanguageServer):
         self.projects.preview_risk(wanted=settings.preview_risk)
         self.knowledge.is_enabled = settings.knowledge
 
-    def can_register(self, feature: str) -> bool:
-        """Whether the client takes registrations of a feature of documents, maybe for some files.
+    def declared(self, *names: str) -> Any:
+        """Return what the client declares under names as Python spells them; None if nothing."""
+        found: Any = self.client_capabilities
+        for name in names:
+            found = getattr(found, name, None)
+        return found
 
-        Args:
-            feature: Its name in the client's capabilities, as Python spells it.
-        """
-        found = getattr(self.client_capabilities.text_document, feature, None)
-        return bool(getattr(found, "dynamic_registration", None))
+    def can_register(self, feature: str) -> bool:
+        """Whether the client takes registrations of a feature of documents, maybe for some files."""
+        return bool(self.declared("text_document", feature, "dynamic_registration"))
 
     async def offer(self, method: str, options: object, name: str | None = None) -> None:
         """Register a method with the client, which may refuse it.
@@ -215,14 +217,9 @@ class Server(LanguageServer):
         None if the document is no audit file, or its trail was not verified yet; in that case it is
         verified in the background.
         """
-        owner = self.projects.owner(uri)
-        if owner is None:
-            return None
-        folder, _, name = owner[1].rpartition("/")
-        if folder != owner[0].directory.path.name:
-            return None
-        state = self.attestations.last(owner[0].directory)
-        return None if state is None else (state, name)
+        found = self.projects.audit_file(uri)
+        state = None if found is None else self.attestations.last(found[0].directory)
+        return None if found is None or state is None else (state, found[1])
 
     def begin_diagnostics(self, uri: str) -> Callable[[], bool]:
         """Begin to compute diagnostics; the returned function says whether none began later."""

@@ -51,7 +51,7 @@ class ShownDocuments:
 
     async def offer(self, ls: Server) -> None:
         """Register virtual documents with clients that support them."""
-        if not offers_texts(ls.client_capabilities):
+        if not offers_texts(ls):
             return
         options = types.TextDocumentContentRegistrationOptions([SCHEME])
         await ls.offer(types.WORKSPACE_TEXT_DOCUMENT_CONTENT, options)
@@ -72,10 +72,7 @@ class ShownDocuments:
                 types.ShowMessageParams(types.MessageType.Info, single_line(text, _MAX_MESSAGE))
             )
             return None
-        if offers_texts(ls.client_capabilities):
-            uri = self._add_virtual(name, text)
-        else:
-            uri = self._write(name, text)
+        uri = self._add_virtual(name, text) if offers_texts(ls) else self._write(name, text)
         return uri if await open_document(ls, uri) else None
 
     def _add_virtual(self, name: str, text: str) -> str:
@@ -107,18 +104,14 @@ class ShownDocuments:
         return file.as_uri()
 
 
-def offers_texts(capabilities: types.ClientCapabilities) -> bool:
-    """Whether a client supports virtual documents that are registered dynamically."""
-    content = (
-        capabilities.workspace.text_document_content if capabilities.workspace is not None else None
-    )
-    return content is not None and bool(content.dynamic_registration)
+def offers_texts(ls: Server) -> bool:
+    """Whether the client supports virtual documents that are registered dynamically."""
+    return bool(ls.declared("workspace", "text_document_content", "dynamic_registration"))
 
 
 def shows_documents(ls: Server) -> bool:
-    """Whether a client opens documents when asked to."""
-    window = ls.client_capabilities.window
-    return window is not None and window.show_document is not None and window.show_document.support
+    """Whether the client opens documents when asked to."""
+    return bool(ls.declared("window", "show_document", "support"))
 
 
 async def open_document(ls: Server, uri: str, selection: types.Range | None = None) -> bool:

@@ -42,8 +42,7 @@ class ShownProgress:
 
 async def begin_progress(server: Server, title: str) -> ShownProgress | None:
     """Begin to show progress; None if the client shows none, or does not answer in time."""
-    window = server.client_capabilities.window
-    if window is None or not window.work_done_progress:
+    if not server.declared("window", "work_done_progress"):
         return None
     token = f"vibes-{uuid4()}"
     try:

@@ -13,7 +13,6 @@ from vibes_lsp.exchange.note_overlay import LineNote
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.placements_by_line import PlacementsByLine
 from vibes_lsp.knowledge.ai_lines import AiLines, count_ai_lines
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.model.paths import normal_path
@@ -182,7 +181,6 @@ class DocumentSnapshot:
         placements: Where its annotations are in the text.
         report: The placements as JSON, with scores and reviews.
         is_provisional: Whether git history has still to be looked up for this text.
-        by_line: Finds placements by line.
     """
 
     trail: TrailSnapshot
@@ -193,7 +191,6 @@ class DocumentSnapshot:
     placements: tuple[Placement, ...]
     report: PlacementReport
     is_provisional: bool
-    by_line: PlacementsByLine
 
     def ai_lines(self, first: int, last: int) -> AiLines:
         """Count the lines that an AI wrote, from `first` to `last`, 1-based and inclusive."""
@@ -223,7 +220,17 @@ class DocumentSnapshot:
 
     def placements_at(self, line: int) -> list[Placement]:
         """Return the placements whose range includes a line, 1-based."""
-        return self.by_line.at(line)
+        return [each for each in self.placements if each.located.touches(line, line)]
+
+    def owners_at(self, line: int) -> list[Placement]:
+        """Return the placements that a line, 1-based, belongs to; else all whose range has it."""
+        placements = self.placements_at(line)
+        return [each for each in placements if owns_line(each, line)] or placements
+
+    def placement_with(self, identifier: object) -> Placement | None:
+        """Return the placement of an annotation, by the id of one of its records."""
+        found = (each for each in self.placements if identifier in each.lineage.ids)
+        return next(found, None)
 
 
 def owns_line(placement: Placement, line: int) -> bool:
@@ -251,7 +258,6 @@ def snapshot_of_document(
         placements,
         _report(trail, document.text, commits),
         is_provisional,
-        PlacementsByLine(placements),
     )
 
 
@@ -261,20 +267,15 @@ def snapshot_of_file(
     """Return the snapshot of a file that is not open."""
     placements = tuple(trail.place(path, text, KnownFile(), is_open=False))
     report = _report(trail, text, trail.closed_files.commits)
-    by_line = PlacementsByLine(placements)
-    return DocumentSnapshot(
-        trail, path, uri, None, text, placements, report, is_provisional, by_line
-    )
+    return DocumentSnapshot(trail, path, uri, None, text, placements, report, is_provisional)
 
 
 def snapshot_while_indexing(
     trail: TrailSnapshot, path: str, uri: str, version: int | None, text: Text
 ) -> DocumentSnapshot:
     """Return the snapshot of a file whose annotations are not known yet."""
-    report, by_line = _report(trail, text, {}), PlacementsByLine(())
-    return DocumentSnapshot(
-        trail, path, uri, version, text, (), report, is_provisional=True, by_line=by_line
-    )
+    report = _report(trail, text, {})
+    return DocumentSnapshot(trail, path, uri, version, text, (), report, is_provisional=True)
 
 
 def _report(

@@ -5,8 +5,8 @@ A thread that checks a large trail would delay every answer of the server.
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from vibes_lsp.errors import CheckFailed, VibesError
@@ -33,9 +33,7 @@ async def check_project(server: Server, directory: AuditDir, path: str | None = 
     """
     try:
         if not _is_large(directory):
-            return await asyncio.get_running_loop().run_in_executor(
-                server.thread_pool, check, directory, path
-            )
+            return await server.run_in_thread(partial(check, directory, path))
         return await _check_in_process(server, directory, path)
     except VibesError as error:
         raise CommandFailed(error) from error

@@ -50,7 +50,12 @@ def register(server: Server, shown: ShownDocuments) -> None:
     tasks: set[asyncio.Task[None]] = set()
 
     def refresh(directory: AuditDir) -> None:
-        opened = [uri for uri in server.documents.uris() if _is_part_of(server, uri, directory)]
+        opened = [
+            uri
+            for uri in server.documents.uris()
+            if (found := server.projects.audit_file(uri)) is not None
+            and found[0].directory == directory
+        ]
         task = asyncio.get_running_loop().create_task(refresh_documents(server, opened))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
@@ -93,10 +98,3 @@ def register(server: Server, shown: ShownDocuments) -> None:
         if not arguments.preview:
             ls.attestations.last(directory)  # verified again: what is shown changes
         return {"attested": code == 0 and not arguments.preview, **members}
-
-
-def _is_part_of(ls: Server, uri: str, directory: AuditDir) -> bool:
-    owner = ls.projects.owner(uri)
-    if owner is None or owner[0].directory.path != directory.path:
-        return False
-    return owner[1].split("/")[0] == directory.path.name

@@ -17,7 +17,6 @@ from vibes_lsp.lsp.audit_files import audit_position, found_by_id
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server, run_use_case
-from vibes_lsp.lsp.snapshots import owns_line
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.timestamps import parse_timestamp
@@ -98,10 +97,8 @@ def _nodes_at(
         if found is None or subject is None:
             return None
         return found.project, [GraphReader(found.trail).root(subject)]
-    placements = snapshot.placements_at(position.line + 1)
-    owners = [each for each in placements if owns_line(each, position.line + 1)]
-    reader = GraphReader(snapshot.trail.trail)
-    nodes = [reader.node(each.current.id) for each in owners or placements if not each.is_pending]
+    reader, placements = GraphReader(snapshot.trail.trail), snapshot.owners_at(position.line + 1)
+    nodes = [reader.node(each.current.id) for each in placements if not each.is_pending]
     owner = ls.projects.owner(uri)
     return None if owner is None or not nodes else (owner[0], nodes)
 

@@ -14,7 +14,7 @@ from uuid import uuid4
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.lsp.conversion import to_characters
+from vibes_lsp.lsp.conversion import lines_of, range_members, to_characters
 from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, CommandName, has_client_command
 from vibes_lsp.lsp.knowledge_actions import KnowledgeActions
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge
@@ -80,7 +80,7 @@ def register(server: Server) -> None:
         if knowledge is not None:
             found += _knowledge_actions(ls, knowledge, params, is_selection)
         requested = [each for each in found if _is_requested(each, params.context)]
-        if not _supports_code_actions(ls):
+        if ls.declared("text_document", "code_action", "code_action_literal_support") is None:
             return [_command(each) for each in requested]
         return [_code_action(ls, each) for each in requested]
 
@@ -101,7 +101,7 @@ def _knowledge_actions(
 ) -> Iterator[_Action]:
     """Yield what can be done about claims, also in files without a trail."""
     actions = KnowledgeActions(
-        knowledge, ls.client_capabilities, *_lines(params.range), is_selection
+        knowledge, ls.client_capabilities, *lines_of(params.range), is_selection
     )
     for each in actions.all():
         resolved = [
@@ -111,12 +111,6 @@ def _knowledge_actions(
         ]
         kind = _QUICK_FIX if resolved else KNOWLEDGE
         yield _Action(each.title, kind, each.command, each.arguments, resolved)
-
-
-def _lines(within: types.Range) -> tuple[int, int]:
-    """Return the first and last line of a range, 1-based."""
-    start, end = within.start, within.end
-    return start.line + 1, max(start.line + 1, end.line + (end.character > 0))
 
 
 def _selects_lines(ls: Server, params: types.CodeActionParams) -> bool:
@@ -152,16 +146,12 @@ class _Actions:
     params: types.CodeActionParams
     is_selection: bool
 
-    @property
-    def _lines(self) -> tuple[int, int]:
-        return _lines(self.params.range)
-
     def all(self) -> Iterator[_Action]:
-        first, last = self._lines
+        first, last = lines_of(self.params.range)
         placements = [
             each
             for each in self.snapshot.placements
-            if not each.is_history and _overlaps(each, first, last)
+            if not each.is_history and each.located.touches(first, last)
         ][:_MAX_PLACEMENTS]
         placements.sort(
             key=lambda each: (
@@ -214,7 +204,9 @@ class _Actions:
         located = placement.located
         if placement.current.type != RecordType.LINE or placement.lineage.action == Action.DELETE:
             return
-        first, last = self._lines if self.is_selection else (located.start or 1, located.end or 1)
+        first, last = located.start or 1, located.end or 1
+        if self.is_selection:
+            first, last = lines_of(self.params.range)
         if not located.sure:
             yield self._reanchor(placement, "Re-anchor here", first, last)
         if located.is_doubtful:
@@ -229,19 +221,15 @@ class _Actions:
         ]
         for each in lost[-_MAX_LOST:]:
             name = f"{single_line(describe_edit(each), 40)} {each.current.id[:8]}"
-            yield self._reanchor(each, f"Re-anchor here: lost {name}", *self._lines)
+            yield self._reanchor(each, f"Re-anchor here: lost {name}", *lines_of(self.params.range))
 
     def _reanchor(self, placement: Placement, name: str, first: int, last: int) -> _Action:
-        lines = {
-            "start": {"line": first - 1, "character": 0},
-            "end": {"line": last, "character": 0},
-        }
         version = {} if self.snapshot.version is None else {"version": self.snapshot.version}
         return _Action(
             f"{name} ({describe_lines(first, last)})",
             CORRECT,
             CommandName.REANCHOR,
-            {**self._argument(placement), "range": lines, **version},
+            {**self._argument(placement), "range": range_members(first, last), **version},
         )
 
     def _shows(self, placement: Placement) -> Iterator[_Action]:
@@ -255,11 +243,6 @@ class _Actions:
 
     def _argument(self, placement: Placement) -> dict[str, Any]:
         return {"uri": self.snapshot.uri, "annotationId": placement.current.id}
-
-
-def _overlaps(placement: Placement, first: int, last: int) -> bool:
-    start, end = placement.located.start, placement.located.end
-    return start is not None and end is not None and start <= last and first <= end
 
 
 def _current_verdict(snapshot: DocumentSnapshot, placement: Placement) -> str | None:
@@ -282,26 +265,10 @@ def _is_requested(action: _Action, context: types.CodeActionContext) -> bool:
     )
 
 
-def _supports_code_actions(ls: Server) -> bool:
-    """Whether the client takes code actions, and not only commands."""
-    document = ls.client_capabilities.text_document
-    return (
-        document is not None
-        and document.code_action is not None
-        and document.code_action.code_action_literal_support is not None
-    )
-
-
-def _resolves_commands(ls: Server) -> bool:
-    document = ls.client_capabilities.text_document
-    action = document.code_action if document is not None else None
-    support = action.resolve_support if action is not None else None
-    return support is not None and "command" in support.properties
-
-
 def _code_action(ls: Server, action: _Action) -> types.CodeAction:
     diagnostics = list(action.diagnostics) or None
-    if _resolves_commands(ls):
+    resolved = ls.declared("text_document", "code_action", "resolve_support", "properties") or ()
+    if "command" in resolved:
         data = {"command": str(action.command), "arguments": action.arguments}
         return types.CodeAction(action.title, action.kind, diagnostics, data=data)
     return types.CodeAction(action.title, action.kind, diagnostics, command=_command(action))

@@ -17,7 +17,6 @@ from lsprotocol import types
 from vibes_lsp.lsp.audit_files import (
     found_by_id,
     outline_log,
-    owned_audit_file,
     record_id,
 )
 from vibes_lsp.lsp.extensions import (
@@ -79,7 +78,7 @@ def register(server: Server) -> None:
 
 async def _log_lenses(ls: Server, uri: str) -> list[types.CodeLens]:
     """Return the lenses of a log, one at each annotation; the first with text where clients ask."""
-    found, document = owned_audit_file(ls, uri), ls.documents.get(uri)
+    found, document = ls.projects.audit_file(uri), ls.documents.get(uri)
     if found is None or document is None or found[1] != found[0].directory.log.name:
         return []
     places = RecordPlaces(ls, found[0])
@@ -106,7 +105,7 @@ async def _log_command(
 ) -> types.Command:
     """Return where the lines of a record are now, with the command that goes there."""
     document = ls.documents.get(uri)
-    found = owned_audit_file(ls, uri)
+    found = ls.projects.audit_file(uri)
     if found is None or document is None:
         return types.Command("AI", "")
     if found[0].is_indexing:

@@ -14,7 +14,6 @@ from vibes_lsp.lsp.audit_files import (
     AuditPosition,
     audit_position,
     found_by_id,
-    owned_audit_file,
     references_in,
 )
 from vibes_lsp.lsp.conversion import to_characters, uri_in
@@ -22,7 +21,7 @@ from vibes_lsp.lsp.knowledge_navigation import knowledge_definition
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server, run_use_case
-from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
 from vibes_lsp.trail.lookup import LookupResult
@@ -54,7 +53,7 @@ def register(server: Server) -> None:
     async def links(ls: Server, params: types.DocumentLinkParams) -> list[types.DocumentLink]:
         uri = params.text_document.uri
         await ls.projects.until_indexed([uri])
-        found = run_use_case(lambda: owned_audit_file(ls, uri))
+        found = run_use_case(lambda: ls.projects.audit_file(uri))
         return [] if found is None else _links(ls, uri, found[0])
 
     @server.feature(types.DOCUMENT_LINK_RESOLVE)
@@ -64,7 +63,7 @@ def register(server: Server) -> None:
         if link.target is not None or not isinstance(uri, str) or not isinstance(value, str):
             return link
         await ls.projects.until_indexed([uri])
-        found = run_use_case(lambda: owned_audit_file(ls, uri))
+        found = run_use_case(lambda: ls.projects.audit_file(uri))
         if found is not None:
             link.target = await _target(ls, found[0], value)
         return link
@@ -79,12 +78,10 @@ def _records(
     column = to_characters(text, position.character, ls.documents.encoding)
     if any(each.isalnum() or each == "_" for each in text[max(0, column - 1) : column + 1]):
         return []
-    placements = snapshot.placements_at(line)
-    owners = [each for each in placements if owns_line(each, line)]
     log = snapshot.trail.trail.directory.log.absolute().as_uri()
     places = (
         types.Position(each.current.line - 1, 0)
-        for each in owners or placements
+        for each in snapshot.owners_at(line)
         if not each.is_pending and not each.current.is_waiting
     )
     return [types.Location(log, types.Range(place, place)) for place in places]

@@ -82,20 +82,15 @@ def register_pull(server: Server) -> None:
         return types.RelatedFullDocumentDiagnosticReport(found)
 
 
-def is_pulled(capabilities: types.ClientCapabilities) -> bool:
+def is_pulled(ls: Server) -> bool:
     """Whether the client pulls diagnostics: it can, and can be told to pull again."""
-    workspace, document = capabilities.workspace, capabilities.text_document
-    can_refresh = (
-        workspace is not None
-        and workspace.diagnostics is not None
-        and bool(workspace.diagnostics.refresh_support)
-    )
-    return can_refresh and document is not None and document.diagnostic is not None
+    can_refresh = bool(ls.declared("workspace", "diagnostics", "refresh_support"))
+    return can_refresh and ls.declared("text_document", "diagnostic") is not None
 
 
 def clear(ls: Server, uri: str) -> None:
     """Remove the published diagnostics of a document that was closed."""
-    if not is_pulled(ls.client_capabilities):
+    if not is_pulled(ls):
         ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
 
 
@@ -105,7 +100,7 @@ async def push(ls: Server, uri: str) -> None:
     If another `push` began later, nothing is published: this one may be about an older text, other
     settings or another trail. While the user types nothing is published; the next pause does it.
     """
-    if is_pulled(ls.client_capabilities):
+    if is_pulled(ls):
         return
     document = ls.documents.get(uri)
     if document is None or document.is_typing:
@@ -223,9 +218,7 @@ def _with_related(
     ls: Server, snapshot: DocumentSnapshot, risks: list[tuple[Placement, types.Diagnostic]]
 ) -> list[types.Diagnostic]:
     """Add the other ranges of its prompt to each risk, for clients with related information."""
-    document = ls.client_capabilities.text_document
-    published = document.publish_diagnostics if document is not None else None
-    if published is None or not published.related_information:
+    if not ls.declared("text_document", "publish_diagnostics", "related_information"):
         return [diagnostic for _, diagnostic in risks]
     for placement, diagnostic in risks:
         prompt = placement.current.text("prompt_hash")

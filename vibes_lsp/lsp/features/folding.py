@@ -12,7 +12,7 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.audit_files import OutlinedRecord, outline_log, owned_audit_file
+from vibes_lsp.lsp.audit_files import OutlinedRecord, outline_log
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.model.vocabulary import RecordType
 
@@ -41,7 +41,7 @@ def _register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     def fold(ls: Server, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
         uri = params.text_document.uri
-        found, document = owned_audit_file(ls, uri), ls.documents.get(uri)
+        found, document = ls.projects.audit_file(uri), ls.documents.get(uri)
         if found is None or document is None:
             return None
         if found[1] == found[0].directory.log.name:
@@ -54,9 +54,7 @@ def _register(server: Server) -> None:
 
 
 def _most(ls: Server) -> int:
-    document = ls.client_capabilities.text_document
-    folding = document.folding_range if document is not None else None
-    limit = folding.range_limit if folding is not None else None
+    limit: int | None = ls.declared("text_document", "folding_range", "range_limit")
     return _MAX_RANGES if limit is None else min(limit, _MAX_RANGES)
 
 

@@ -15,7 +15,7 @@ from vibes_lsp.exchange.note_overlay import LineNote
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.lsp.attestation_file import hover_in_attestation
 from vibes_lsp.lsp.attestations import AttestationState
-from vibes_lsp.lsp.audit_files import audit_position, owned_audit_file
+from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.config_file import hover_in_config
 from vibes_lsp.lsp.conversion import range_of_lines
 from vibes_lsp.lsp.description import Description
@@ -126,7 +126,7 @@ def _audit_hover(ls: Server, uri: str, position: types.Position) -> types.Hover 
     member = hover_in_config(ls, uri, position, markup)
     if member is not None:
         return member
-    audit_file = owned_audit_file(ls, uri)
+    audit_file = ls.projects.audit_file(uri)
     if audit_file is not None and audit_file[0].is_indexing:
         return _INDEXING_HOVER
     place = audit_position(ls, uri, position)
@@ -147,10 +147,8 @@ def _attestation_report(state: AttestationState, markup: Markup) -> types.Hover:
 
 def _markup_kind(ls: Server) -> types.MarkupKind:
     """Return Markdown if the client declares it, else plain text."""
-    document = ls.client_capabilities.text_document
-    hover = document.hover if document is not None else None
-    formats = hover.content_format if hover is not None else None
-    is_markdown = formats is not None and types.MarkupKind.Markdown in formats
+    formats = ls.declared("text_document", "hover", "content_format") or ()
+    is_markdown = types.MarkupKind.Markdown in formats
     return types.MarkupKind.Markdown if is_markdown else types.MarkupKind.PlainText
 
 

@@ -55,8 +55,7 @@ def _register(server: Server) -> None:
         data = hint.data if isinstance(hint.data, dict) else {}
         uri, identifier = data.get("uri"), data.get("id")
         snapshot = ls.projects.snapshot(uri) if isinstance(uri, str) else None
-        placements = () if snapshot is None else snapshot.placements
-        found = next((each for each in placements if identifier in each.lineage.ids), None)
+        found = None if snapshot is None else snapshot.placement_with(identifier)
         if snapshot is not None and found is not None:
             markup = Markup(types.MarkupKind.Markdown)
             description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
@@ -83,9 +82,7 @@ def _is_outdated_soon(ls: Server, snapshot: DocumentSnapshot) -> bool:
     """
     if not snapshot.is_provisional or ls.documents.get(snapshot.uri) is None:
         return False
-    workspace = ls.client_capabilities.workspace
-    hints = workspace.inlay_hint if workspace is not None else None
-    return hints is None or not hints.refresh_support
+    return not ls.declared("workspace", "inlay_hint", "refresh_support")
 
 
 def _hints(ls: Server, snapshot: DocumentSnapshot, lines: range) -> Iterator[types.InlayHint]:

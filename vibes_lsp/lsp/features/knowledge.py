@@ -22,7 +22,7 @@ from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFil
 from vibes_lsp.history.git import user_name
 from vibes_lsp.index.project_files import read_content
 from vibes_lsp.knowledge.actors import system_user
-from vibes_lsp.lsp.conversion import path_of
+from vibes_lsp.lsp.conversion import lines_of, path_of
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_bases import find_knowledge_folder
 from vibes_lsp.lsp.knowledge_texts import (
@@ -226,7 +226,7 @@ def register(server: Server, shown: ShownDocuments) -> None:
 
         It is where the lines are now, or in the range.
         """
-        lines = None if arguments.range is None else _lines(arguments.range)
+        lines = None if arguments.range is None else lines_of(arguments.range)
         if lines is None:
             lines = await _current_lines(ls, arguments.uri, arguments.evidenceId)
 
@@ -256,7 +256,7 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
         if knowledge is None:
             return {"uri": arguments.uri, "project": None, "claims": [], "pending": []}
         within, count = arguments.range, ls.projects.ai_lines_of(arguments.uri)
-        placed = knowledge.placed if within is None else knowledge.at(*_lines(within))
+        placed = knowledge.placed if within is None else knowledge.at(*lines_of(within))
         now = datetime.now(UTC)
         return {
             "uri": arguments.uri,
@@ -378,16 +378,6 @@ async def _current_lines(ls: Server, uri: str, evidence: str) -> tuple[int, int]
     return None
 
 
-def _lines(within: types.Range) -> tuple[int, int]:
-    """Return the first and last line of a range, 1-based.
-
-    An end at character 0 does not count its line, unless the range is empty.
-    """
-    first, last = within.start, within.end
-    is_before = last.character == 0 and last.line > first.line
-    return first.line + 1, max(first.line + 1, last.line + (not is_before))
-
-
 def _actor(project: Path, reviewer: str | None) -> str:
     """Return who decides: the setting, else git's user, else the user of the system.
 
@@ -420,7 +410,7 @@ def _propose(source: _Source, reviewer: str | None, arguments: ProposeArguments)
     }
     result = propose_claim_at(
         knowledge,
-        CitedLines(source.path, source.read(), *_lines(arguments.range)),
+        CitedLines(source.path, source.read(), *lines_of(arguments.range)),
         members,
         actor=_actor(knowledge.project, reviewer),
         now=datetime.now(UTC),

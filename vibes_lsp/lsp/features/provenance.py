@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -14,11 +13,10 @@ from typing import Any, Final
 
 from lsprotocol import types
 
-from vibes_lsp.anchors.location import LocatedRange
 from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, UnreadableFile
 from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.index.project_locator import ProjectLocator
-from vibes_lsp.lsp.audit_files import owned_audit_file
+from vibes_lsp.lsp.conversion import lines_of
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
 from vibes_lsp.lsp.server import Server, run_use_case
@@ -75,9 +73,9 @@ def register(server: Server) -> None:
         def answer() -> dict[str, Any]:
             within = arguments.range
             chosen = [
-                each
-                for each in snapshot.placements
-                if within is None or _touches(each.located, within)
+                placement
+                for placement in snapshot.placements
+                if within is None or placement.located.touches(*lines_of(within))
             ]
             return _answer(ls, snapshot, chosen, lines=arguments.lines)
 
@@ -92,7 +90,7 @@ def register(server: Server) -> None:
         """
         uri = params.textDocument.uri
         document = ls.documents.get(uri) if f"/{AUDIT_DIR_NAME}/" in uri else None
-        if document is not None and owned_audit_file(ls, uri) is not None:
+        if document is not None and ls.projects.audit_file(uri) is not None:
             answer = {"uri": uri, "version": document.version, "placements": []}
             return {**answer, "lines": []} if params.lines else answer
         snapshot = run_use_case(lambda: _snapshot(ls, uri))
@@ -117,9 +115,7 @@ def register(server: Server) -> None:
                 list(uris),
                 use_git=ls.settings.use_git,
             )
-            numbers = await asyncio.get_running_loop().run_in_executor(
-                ls.thread_pool, run_use_case, work
-            )
+            numbers = await ls.run_in_thread(partial(run_use_case, work))
             found += ({**each, "uri": uris[str(each["filePath"])]} for each in numbers)
         return {"files": found}
 
@@ -236,18 +232,3 @@ def _with_runs(
     if ls.documents.get(snapshot.uri) is None:
         return {"placements": placements}
     return ls.answers.answer(snapshot.uri, placements, previous)
-
-
-def _touches(located: LocatedRange, within: types.Range) -> bool:
-    """Whether a placement has a line in a range.
-
-    An end at character 0 does not count its line, unless the range is empty.
-    """
-    first, last = within.start, within.end
-    stop = last.line if last.character == 0 and last.line > first.line else last.line + 1
-    return (
-        located.start is not None
-        and located.end is not None
-        and located.start <= stop
-        and located.end >= first.line + 1
-    )

@@ -118,7 +118,7 @@ def register(server: Server) -> None:
             use_git=ls.settings.use_git,
         )
         try:
-            found = await loop.run_in_executor(ls.thread_pool, run_use_case, work)
+            found = await ls.run_in_thread(partial(run_use_case, work))
         except asyncio.CancelledError:
             parts.is_cancelled.set()
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -75,7 +74,7 @@ def _handler(
             texts = open_texts(ls.projects, project) if project.pending else {}
             homes = [each.directory for each in ls.projects.all() if each is not project]
             work = partial(_execute, use_case, prepared, project.recorder, texts, homes)
-            result = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
+            result = await ls.run_in_thread(work)
         except VibesError as error:
             raise CommandFailed(error) from error
         ls.projects.refreshed(project.directory)  # no other answer reads the disk while typing

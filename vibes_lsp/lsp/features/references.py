@@ -15,7 +15,7 @@ from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.knowledge_navigation import knowledge_references
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server, run_use_case
-from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
+from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.provenance_graph import GraphReader
@@ -53,10 +53,9 @@ async def _of_line(ls: Server, uri: str, position: types.Position) -> list[types
 
 def _in_common(snapshot: DocumentSnapshot, line: int) -> tuple[str, frozenset[str]]:
     """Return prompts of a line's owner, else those of all annotations there; else sessions."""
-    placements = snapshot.placements_at(line)
-    owners = [each for each in placements if owns_line(each, line)]
+    placements = snapshot.owners_at(line)
     for member in _MEMBERS:
-        found = {each.current.text(member) for each in owners or placements} - {None}
+        found = {each.current.text(member) for each in placements} - {None}
         if found:
             return member, frozenset(each for each in found if each is not None)
     return _MEMBERS[0], frozenset()

@@ -6,7 +6,6 @@ compares versions of a file reads those of git as virtual documents, too.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -167,7 +166,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
         file, blob = version
         directory = run_use_case(lambda: ls.find_project(file).directory)
         work = partial(read_version, directory, blob)
-        text = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, run_use_case, work)
+        text = await ls.run_in_thread(partial(run_use_case, work))
         return types.TextDocumentContentResult(text)
 
     @server.command(CommandName.SHOW)
@@ -183,7 +182,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
         if (found := run_use_case(show_exact)) is not None:
             return found
         work = partial(_search, directory, arguments.id)
-        return await asyncio.get_running_loop().run_in_executor(ls.thread_pool, run_use_case, work)
+        return await ls.run_in_thread(partial(run_use_case, work))
 
     @server.command(CommandName.CHANGES)
     async def compare(ls: Server, arguments: ChangesArguments) -> dict[str, Any]:
@@ -208,7 +207,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
                 unsaved,
                 is_staged=arguments.staged,
             )
-            found = await asyncio.get_running_loop().run_in_executor(ls.thread_pool, work)
+            found = await ls.run_in_thread(work)
         except VibesError as error:
             raise CommandFailed(error) from error
         text, text_lines = _render_changes(found, with_prompts=ls.settings.show_prompts)
@@ -330,8 +329,7 @@ def _find(ls: Server, arguments: AnnotationArguments) -> tuple[DocumentSnapshot,
         UnknownId: The file has no such annotation.
     """
     snapshot = ls.projects.snapshot(arguments.uri)
-    placements = () if snapshot is None else snapshot.placements
-    found = next((each for each in placements if arguments.annotationId in each.lineage.ids), None)
+    found = None if snapshot is None else snapshot.placement_with(arguments.annotationId)
     if snapshot is None or found is None:
         raise UnknownId(
             f"no annotation {arguments.annotationId[:80]!r} in this file",
@@ -370,8 +368,13 @@ def _render_history(
 ) -> str:
     """Return an annotation: its prompt, records, reviews, and other annotations on its lines."""
     description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
+    start, end = placement.located.start, placement.located.end
     others = [
-        each for each in snapshot.placements if each is not placement and _overlap(placement, each)
+        other
+        for other in snapshot.placements
+        if other is not placement
+        and start is not None
+        and other.located.touches(start, end or start)
     ]
     others.sort(key=lambda each: each.lineage.rank, reverse=True)
     parts = [
@@ -408,18 +411,6 @@ def _block(markup: Markup, lines: Sequence[str]) -> str:
     if markup.kind == types.MarkupKind.Markdown:
         return code_block(lines)
     return "\n".join(f"    {without_invisible(line)}".rstrip() for line in lines)
-
-
-def _overlap(one: Placement, other: Placement) -> bool:
-    first, second = one.located, other.located
-    return (
-        first.start is not None
-        and first.end is not None
-        and second.start is not None
-        and second.end is not None
-        and second.start <= first.end
-        and first.start <= second.end
-    )
 
 
 def _render_record(record: LogRecord, markup: Markup) -> str:
