@@ -168,7 +168,9 @@ def follow_range(located: LocatedRange, edits: Edits, length: int) -> LocatedRan
         return located
     if span.is_empty:
         return LocatedRange(None, None, State.LOST, located.method, 0.0)
-    state = State.EDITED if span.touched and located.sure else located.state
+    state = located.state
+    if located.sure:
+        state = State.EDITED if span.touched else State.MOVED
     return replace(located, start=span.start, end=span.end, state=state, intact=None, kinds=())
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +30,9 @@ class Stub:
 
     def __post_init__(self) -> None:
         self.projects = Projects(self.documents)
+
+    async def run_in_thread(self, work: Callable[[], bool]) -> bool:
+        return await asyncio.get_running_loop().run_in_executor(self.thread_pool, work)
 
     def open(self, project: Project) -> str:
         uri = (project.root / "a.py").as_uri()
