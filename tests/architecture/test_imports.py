@@ -21,6 +21,7 @@ LIGHT = [
     ),
     ("vibes_lsp.lsp.lifecycle", ("click", "numpy", "rapidfuzz", "rich", "tree_sitter")),
     ("vibes_lsp.index.locate_annotations", ("click", "pydantic", "pygls", "rich")),
+    ("vibes_lsp.checks.report", ("pydantic", "pygls", "rich")),
     ("vibes_lsp.cli.main", ("pydantic", "pygls", "rich")),
     ("vibes_lsp.__main__", ("click", "dataclasses", "msgspec", "pathlib", "typing")),
 ]

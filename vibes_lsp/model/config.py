@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Annotated, Any, Final, Literal, TypeAlias
-
-from pydantic import AfterValidator, Field, StringConstraints, ValidationError, field_validator
-from pydantic_core import PydanticCustomError
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cache, partial
+from typing import Any, Final
 
 from vibes_lsp.model.defaults import (
     BLOB_THRESHOLD,
@@ -16,305 +15,336 @@ from vibes_lsp.model.defaults import (
     DEFAULT_WEIGHTS,
 )
 from vibes_lsp.model.gitignore import MAX_PATTERN
-from vibes_lsp.model.members import JsonValue, Members, mapping
-from vibes_lsp.model.schemas import Fraction, LaxLevel, LaxRuleAction, NonEmpty, Number, StrictModel
-from vibes_lsp.model.validation import Problem, problems_in
+from vibes_lsp.model.json_schema import (
+    RULE,
+    Check,
+    Schema,
+    Violation,
+    compile_schema,
+    is_text,
+    optional,
+)
+from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.model.schemas import FRACTION, NAME, TEXT, TEXTS, word_of
+from vibes_lsp.model.validation import Problem, problems_of
 from vibes_lsp.model.vocabulary import (
     AssuranceLevel,
     BackfillWhen,
     Band,
+    RuleAction,
     Signal,
     Tier,
     is_custom_signal,
 )
 
 
-def _check_weight(value: Number) -> Number:
-    if not 0 <= value <= sys.float_info.max:
-        raise PydanticCustomError("weight", "expected a number of at least 0")
-    return value
+@dataclass(frozen=True, slots=True)
+class RiskScoring:
+    """How PRISM computes risk in a project; off when absent or disabled (R27)."""
+
+    enabled: bool = False
+    algorithm: str = "weighted_average"
+    weights: Mapping[str, float] = field(default_factory=dict)
+    thresholds: Mapping[Band, float] = field(default_factory=dict)
+    baselines: Mapping[str, float] = field(default_factory=dict)
+    capability_tiers: Mapping[str, str] = field(default_factory=dict)
 
 
-Weight: TypeAlias = Annotated[
-    Number, AfterValidator(_check_weight), Field(json_schema_extra={"minimum": 0})
-]
-Bytes: TypeAlias = Annotated[int, Field(ge=0)]
-LaxBackfillWhen: TypeAlias = Annotated[BackfillWhen, Field(strict=False)]
-LaxBand: TypeAlias = Annotated[Band, Field(strict=False)]
-LaxTier: TypeAlias = Annotated[Tier, Field(strict=False)]
+@dataclass(frozen=True, slots=True)
+class Redaction:
+    """Texts to mask besides known secrets, and texts to keep."""
+
+    mask: Sequence[str] = ()
+    allow: Sequence[str] = ()
 
 
-def _check_signal(name: str) -> str:
-    if name not in set(Signal) and not is_custom_signal(name):
-        raise PydanticCustomError(
-            "signal",
-            "unknown signal: expected one of the RFC, or a name with a namespace such as org:name",
-        )
-    return name
-
-
-def _check_baseline(value: Number) -> Number:
-    if not 0 < value <= sys.float_info.max:
-        raise PydanticCustomError("baseline", "expected a number above 0")
-    return value
-
-
-SignalName: TypeAlias = Annotated[str, AfterValidator(_check_signal)]
-Baseline: TypeAlias = Annotated[
-    Number, AfterValidator(_check_baseline), Field(json_schema_extra={"exclusiveMinimum": 0})
-]
-ModelPattern: TypeAlias = Annotated[str, StringConstraints(min_length=1, max_length=100)]
-
-
-class ReviewRule(StrictModel):
-    """A condition over signals and the action it requires (RFC 10.4.6, R20)."""
-
-    condition: NonEmpty = Field(
-        description="an expression over signals, such as `scope_lines > 200 AND action_type ="
-        " 'create'`: AND, OR, NOT, IN, comparisons, numbers and quoted strings"
-    )
-    action: LaxRuleAction = Field(
-        description="what the gate does with an edit for which the condition holds"
-    )
-
-
-class Baselines(StrictModel):
-    """The quantities that count as 1.0, for signals without an upper bound (RFC 10.4.1)."""
-
-    scope_files: Baseline | None = Field(
-        default=None, description="files touched in a session; by default 20"
-    )
-    prompt_token_count: Baseline | None = Field(
-        default=None, description="tokens of a prompt; by default 2000"
-    )
-
-
-class RiskScoring(StrictModel):
-    """How PRISM computes risk in this project (RFC 10.4.6); off when absent or disabled (R27)."""
-
-    enabled: bool = Field(
-        default=False, description="whether risks are computed, stored with records, and gated"
-    )
-    algorithm: NonEmpty = Field(
-        default="weighted_average",
-        description="how signals become a score; of an unknown algorithm only stored scores show",
-    )
-    weights: dict[SignalName, Weight] = Field(
-        default_factory=lambda: dict(DEFAULT_WEIGHTS),
-        description="how much each signal counts; a signal without a weight counts nothing",
-        json_schema_extra={
-            "default": dict(DEFAULT_WEIGHTS),
-            "propertyNames": {"anyOf": [{"enum": list(Signal)}, {"pattern": ".:."}]},
-        },
-    )
-    thresholds: dict[LaxBand, Fraction] = Field(
-        default_factory=lambda: dict(DEFAULT_THRESHOLDS),
-        description="the lowest score of each band; they ascend from low to critical",
-        json_schema_extra={
-            "default": {str(band): bound for band, bound in DEFAULT_THRESHOLDS.items()}
-        },
-    )
-    review_rules: list[ReviewRule] = Field(
-        default_factory=list, description="what the gate requires besides the bands"
-    )
-    baselines: Baselines = Field(
-        default_factory=Baselines,
-        description="the quantities that count as 1.0, for signals without an upper bound",
-    )
-    capability_tiers: dict[ModelPattern, LaxTier] = Field(
-        default_factory=dict, description="model tiers by name pattern (R22)"
-    )
-
-    @field_validator("thresholds")
-    @classmethod
-    def _check_ascending(cls, thresholds: dict[Band, Number]) -> dict[Band, Number]:
-        whole = {**DEFAULT_THRESHOLDS, **thresholds}
-        bounds = [whole[band] for band in Band]
-        if bounds != sorted(bounds):
-            raise PydanticCustomError(
-                "thresholds", "expected bounds that ascend from low to critical"
-            )
-        return thresholds
-
-
-class Backfill(StrictModel):
+@dataclass(frozen=True, slots=True)
+class Backfill:
     """How commit hashes get into the log (R4)."""
 
-    when: LaxBackfillWhen = Field(
-        default=BackfillWhen.NEXT_COMMIT,
-        description="`next-commit`: with the commit after; `landed`: once the default branch has"
-        " the commit; `manual`: by `vibes backfill` only",
-    )
+    when: BackfillWhen = BackfillWhen.NEXT_COMMIT
 
 
-def _check_enabled(value: bool) -> bool:  # noqa: FBT001  # pydantic passes the value alone
-    if not value:
-        raise PydanticCustomError(
-            "redaction",
-            "a project cannot turn masking off; a recording program can, with VIBES_REDACTION=off",
-        )
-    return value
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A project's policy for its audit trail; `CONFIG_SCHEMA` says what each member is for."""
+
+    standard: str = "VIBES"
+    standard_version: str = "1.0"
+    assurance_level: AssuranceLevel = AssuranceLevel.MEDIUM
+    project_name: str = ""
+    tracked_extensions: list[str] | None = None
+    exclude_patterns: list[str] = field(default_factory=list)
+    compress_reasoning_threshold_bytes: int = COMPRESS_THRESHOLD
+    external_blob_threshold_bytes: int = BLOB_THRESHOLD
+    durability: str = "normal"
+    redaction: Redaction = Redaction()
+    risk_scoring: RiskScoring | None = None
+    backfill: Backfill = Backfill()
 
 
-def _check_mask_pattern(value: str) -> str:
+def _check_enabled(value: Any) -> Violation | None:
+    message = "a project cannot turn masking off; a recording program can, with VIBES_REDACTION=off"
+    return None if value else Violation((), message)
+
+
+def _check_mask_pattern(value: str) -> Violation | None:
     words = value.replace("*", "")
     if not 4 <= len(words) <= 200 or len(value) > 220:
-        raise PydanticCustomError("pattern", "expected 4 to 200 characters besides *")
+        return Violation((), "expected 4 to 200 characters besides *")
     if "\n" in value or "\r" in value or ("*" in value and len(value.split()) != 1):
-        raise PydanticCustomError(
-            "pattern", "expected no line break, and no white space in a pattern with *"
-        )
-    return value
+        message = "expected no line break, and no white space in a pattern with *"
+        return Violation((), message)
+    return None
 
 
-MaskPattern: TypeAlias = Annotated[
-    str,
-    AfterValidator(_check_mask_pattern),
-    Field(json_schema_extra={"minLength": 4, "maxLength": 220}),
-]
-AllowedText: TypeAlias = Annotated[str, Field(min_length=1, max_length=2_000)]
+def _check_finite(value: float) -> Violation | None:
+    return None if value <= sys.float_info.max else Violation((), "expected a finite number")
 
 
-class Redaction(StrictModel):
-    """Texts to mask besides known secrets, and texts to keep; masking cannot be turned off."""
-
-    enabled: Annotated[
-        bool, AfterValidator(_check_enabled), Field(json_schema_extra={"const": True})
-    ] = Field(default=True, description="always true: a project cannot turn masking off")
-    mask: list[MaskPattern] = Field(
-        default_factory=list,
-        max_length=100,
-        description="texts to mask; `*` matches any characters but white space",
-    )
-    allow: list[AllowedText] = Field(
-        default_factory=list,
-        max_length=1_000,
-        description="exact texts that look like secrets but are not; only matches inside them stay",
-    )
+def _check_signal(name: str) -> Violation | None:
+    if name in set(Signal) or is_custom_signal(name):
+        return None
+    expected = "expected one of the RFC, or a name with a namespace such as org:name"
+    return Violation((), f"unknown signal: {expected}")
 
 
-ExcludePattern: TypeAlias = Annotated[str, StringConstraints(max_length=MAX_PATTERN)]
+def _check_ascending(thresholds: Mapping[Band, float]) -> Violation | None:
+    whole = {**DEFAULT_THRESHOLDS, **thresholds}
+    bounds = [whole[band] for band in Band]
+    if bounds == sorted(bounds):
+        return None
+    return Violation((), "expected bounds that ascend from low to critical")
 
 
-class Config(StrictModel):
-    """A project's policy for its audit trail."""
-
-    standard: Literal["VIBES"] = Field(default="VIBES", description="always VIBES")
-    standard_version: str = Field(
-        default="1.0", description="the version of the standard that the trail is written to"
-    )
-    assurance_level: LaxLevel = Field(
-        default=AssuranceLevel.MEDIUM,
-        description="how much is recorded: `low` tool and model, `medium` also prompts and"
-        " commands, `high` also reasoning and decisions",
-    )
-    project_name: str = Field(default="", description="the name of the project in reports")
-    tracked_extensions: list[str] | None = Field(
-        default=None, description='endings of the files to record, such as ".py"; by default all'
-    )
-    exclude_patterns: list[ExcludePattern] = Field(
-        default_factory=list, description="files that are not recorded, as in .gitignore"
-    )
-    compress_reasoning_threshold_bytes: Bytes = Field(
-        default=COMPRESS_THRESHOLD,
-        description="bytes of reasoning above which it is stored compressed",
-    )
-    external_blob_threshold_bytes: Bytes = Field(
-        default=BLOB_THRESHOLD,
-        description="bytes of reasoning above which it is stored in a file of its own",
-    )
-    durability: Literal["normal", "full"] = Field(
-        default="normal",
-        description="`full` flushes every record to the disk at once, `normal` when idle, at a"
-        " commit and at the end of a session; neither loses records when a program is killed",
-    )
-    redaction: Redaction = Field(
-        default_factory=Redaction, description="which texts are masked before they are recorded"
-    )
-    risk_scoring: RiskScoring | None = Field(
-        default=None, description="how PRISM computes risk; without it there are no risks"
-    )
-    backfill: Backfill = Field(
-        default_factory=Backfill, description="when commits are written into the log"
-    )
+def _member(schema: Schema, description: str, default: object = None) -> Schema:
+    """Return the schema of a member with what readers use for it where it is missing."""
+    described = {**schema, "description": description}
+    return described if default is None else {**described, "default": default}
 
 
+def _object(members: Mapping[str, Schema]) -> Schema:
+    return {"type": "object", "properties": members}
+
+
+def _array(items: Schema, longest: int | None = None) -> Schema:
+    array = {"type": "array", "items": items}
+    return array if longest is None else {**array, "maxItems": longest}
+
+
+def _mapping(values: Schema, names: Schema) -> Schema:
+    return {"type": "object", "additionalProperties": values, "propertyNames": names}
+
+
+_BOOLEAN: Final[Schema] = {"type": "boolean"}
+_BYTES: Final[Schema] = {"type": "integer", "minimum": 0}
+_WEIGHT: Final = {"type": "number", "minimum": 0, RULE: _check_finite}
+_BASELINE: Final = optional({"type": "number", "exclusiveMinimum": 0, RULE: _check_finite})
+_MASK_PATTERN: Final = {
+    "type": "string",
+    "minLength": 4,
+    "maxLength": 220,
+    RULE: _check_mask_pattern,
+}
+_SIGNAL: Final = {
+    "anyOf": [{"enum": [signal.value for signal in Signal]}, {"pattern": ".:."}],
+    RULE: _check_signal,
+}
+_REVIEW_RULE: Final = {
+    **_object(
+        {
+            "condition": _member(
+                NAME,
+                "an expression over signals, such as `scope_lines > 200 AND action_type ="
+                " 'create'`: AND, OR, NOT, IN, comparisons, numbers and quoted strings",
+            ),
+            "action": _member(
+                word_of(RuleAction), "what the gate does with an edit for which the condition holds"
+            ),
+        }
+    ),
+    "description": "A condition over signals and the action it requires (RFC 10.4.6, R20).",
+    "required": ["condition", "action"],
+}
+_RISK_SCORING: Final = {
+    "enabled": _member(
+        _BOOLEAN, "whether risks are computed, stored with records, and gated", default=False
+    ),
+    "algorithm": _member(
+        NAME,
+        "how signals become a score; of an unknown algorithm only stored scores show",
+        "weighted_average",
+    ),
+    "weights": _member(
+        _mapping(_WEIGHT, _SIGNAL),
+        "how much each signal counts; a signal without a weight counts nothing",
+        dict(DEFAULT_WEIGHTS),
+    ),
+    "thresholds": _member(
+        {**_mapping(FRACTION, word_of(Band)), RULE: _check_ascending},
+        "the lowest score of each band; they ascend from low to critical",
+        {band.value: bound for band, bound in DEFAULT_THRESHOLDS.items()},
+    ),
+    "review_rules": _member(_array(_REVIEW_RULE), "what the gate requires besides the bands"),
+    "baselines": _member(
+        _object(
+            {
+                "scope_files": _member(_BASELINE, "files touched in a session; by default 20"),
+                "prompt_token_count": _member(_BASELINE, "tokens of a prompt; by default 2000"),
+            }
+        ),
+        "the quantities that count as 1.0, for signals without an upper bound",
+    ),
+    "capability_tiers": _member(
+        _mapping(word_of(Tier), {"minLength": 1, "maxLength": 100}),
+        "model tiers by name pattern (R22)",
+    ),
+}
+_REDACTION: Final = {
+    "enabled": _member(
+        {**_BOOLEAN, "const": True, RULE: _check_enabled},
+        "always true: a project cannot turn masking off",
+        default=True,
+    ),
+    "mask": _member(
+        _array(_MASK_PATTERN, 100),
+        "texts to mask; `*` matches any characters but white space",
+    ),
+    "allow": _member(
+        _array({"type": "string", "minLength": 1, "maxLength": 2_000}, 1_000),
+        "exact texts that look like secrets but are not; only matches inside them stay",
+    ),
+}
+_BACKFILL: Final = {
+    "when": _member(
+        word_of(BackfillWhen),
+        "`next-commit`: with the commit after; `landed`: once the default branch has the commit;"
+        " `manual`: by `vibes backfill` only",
+        BackfillWhen.NEXT_COMMIT.value,
+    )
+}
+_MEMBERS: Final = {
+    "standard": _member({**TEXT, "const": "VIBES"}, "always VIBES", "VIBES"),
+    "standard_version": _member(
+        TEXT, "the version of the standard that the trail is written to", "1.0"
+    ),
+    "assurance_level": _member(
+        word_of(AssuranceLevel),
+        "how much is recorded: `low` tool and model, `medium` also prompts and commands, `high`"
+        " also reasoning and decisions",
+        AssuranceLevel.MEDIUM.value,
+    ),
+    "project_name": _member(TEXT, "the name of the project in reports", ""),
+    "tracked_extensions": _member(
+        optional(TEXTS), 'endings of the files to record, such as ".py"; by default all'
+    ),
+    "exclude_patterns": _member(
+        _array({"type": "string", "maxLength": MAX_PATTERN}),
+        "files that are not recorded, as in .gitignore",
+    ),
+    "compress_reasoning_threshold_bytes": _member(
+        _BYTES, "bytes of reasoning above which it is stored compressed", COMPRESS_THRESHOLD
+    ),
+    "external_blob_threshold_bytes": _member(
+        _BYTES,
+        "bytes of reasoning above which it is stored in a file of its own",
+        BLOB_THRESHOLD,
+    ),
+    "durability": _member(
+        {"type": "string", "enum": ["normal", "full"]},
+        "`full` flushes every record to the disk at once, `normal` when idle, at a commit and at"
+        " the end of a session; neither loses records when a program is killed",
+        "normal",
+    ),
+    "redaction": _member(_object(_REDACTION), "which texts are masked before they are recorded"),
+    "risk_scoring": _member(
+        optional(_object(_RISK_SCORING)), "how PRISM computes risk; without it there are no risks"
+    ),
+    "backfill": _member(_object(_BACKFILL), "when commits are written into the log"),
+}
 REQUIRED_MEMBERS: Final = ("standard", "standard_version", "assurance_level", "project_name")
-"""Members that RFC 8.1 requires; when absent they are reported and the defaults above apply."""
+"""Members that RFC 8.1 requires; when absent they are reported and defaults apply."""
+CONFIG_SCHEMA: Final[Schema] = {
+    **_object(_MEMBERS),
+    "description": "A project's policy for its audit trail.",
+    "required": list(REQUIRED_MEMBERS),
+}
+"""Readers use defaults for what is missing; writers must say what is required."""
+
+
+@cache
+def _check() -> Check:
+    return compile_schema(_object(_MEMBERS))
 
 
 def validate_config(members: Members) -> tuple[Config, list[Problem]]:
     """Return the policy and the problems in it; invalid parts and nulls count as absent."""
-    problems = [
-        Problem(name, "is required", "missing") for name in REQUIRED_MEMBERS if name not in members
-    ]
     valid: Members = {
         name: value
         for name, value in members.items()
         if value is not None or name in REQUIRED_MEMBERS
     }
-    while True:
-        try:
-            return Config.model_validate(valid), problems
-        except ValidationError as error:
-            problems.extend(problems_in(error))
-            reduced = _drop_invalid(
-                valid,
-                [
-                    tuple(item["loc"])
-                    for item in error.errors(include_url=False, include_input=False)
-                ],
-            )
-            valid = reduced if reduced != valid else {}
+    absent = [
+        Violation((name,), "is required", "missing")
+        for name in REQUIRED_MEMBERS
+        if name not in valid
+    ]
+    found: list[Violation] = []
+    while violations := _check()(valid):
+        found += violations
+        reduced = _without(valid, [violation.path for violation in violations])
+        valid = reduced if reduced != valid else {}
+    config: Config = _read(Config, valid)
+    return config, problems_of([*absent, *found])
 
 
-_OBJECTS: Final = ("redaction", "risk_scoring")
-"""Objects of which only invalid parts are dropped: one mistake does not disable the rest."""
+_DEPTHS: Final = {"tracked_extensions": 2, "exclude_patterns": 2, "redaction": 3, "risk_scoring": 3}
+"""How deep the parts of a member lie of which only invalid ones are dropped."""
 
 
-_ARRAYS: Final = ("tracked_extensions", "exclude_patterns")
-"""Arrays of which only invalid items are dropped."""
+def _without(members: Members, invalid: Sequence[tuple[str | int, ...]]) -> Members:
+    """Return members without invalid parts; most members are dropped whole."""
+    parts = {path[: _DEPTHS.get(str(path[0]), 1)] for path in invalid if path}
+    return {
+        name: _left(value, (name,), parts)
+        for name, value in members.items()
+        if is_text(name) and (name,) not in parts
+    }
 
 
-def _drop_invalid(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
-    """Drop the invalid weight, rule, pattern or extension; elsewhere the whole top-level member."""
-    valid = dict(members)
-    for name in _ARRAYS:
-        value = valid.get(name)
-        wrong = {location[1] for location in locations if len(location) > 1 and location[0] == name}
-        if isinstance(value, list) and wrong:
-            valid[name] = [each for number, each in enumerate(value) if number not in wrong]
-    for name in _OBJECTS:
-        whole = mapping(valid, name)
-        inside = [
-            location[1:] for location in locations if len(location) > 1 and location[0] == name
-        ]
-        if whole and inside:
-            valid[name] = _drop_invalid_parts(whole, inside)
-    for location in locations:
-        if not location:  # a name is not Unicode text, and pydantic does not say which
-            valid = {name: value for name, value in valid.items() if _is_text(name)}
-        elif len(location) == 1 or location[0] not in (*_OBJECTS, *_ARRAYS):
-            valid.pop(str(location[0]), None)
-    return valid
+def _left(
+    value: JsonValue, path: tuple[str | int, ...], invalid: Collection[tuple[str | int, ...]]
+) -> JsonValue:
+    """Return what is left of a value without its invalid parts, and of what that leaves empty."""
+    if isinstance(value, list):
+        return [item for number, item in enumerate(value) if (*path, number) not in invalid]
+    if not isinstance(value, dict):
+        return value
+    left = {
+        name: _left(item, (*path, name), invalid)
+        for name, item in value.items()
+        if (*path, name) not in invalid
+    }
+    return {name: item for name, item in left.items() if item or item == value[name]}
 
 
-def _drop_invalid_parts(members: Members, locations: Sequence[tuple[Any, ...]]) -> Members:
-    valid = dict(members)
-    for name in dict.fromkeys(str(location[0]) for location in locations):
-        parts = {location[1] for location in locations if location[0] == name and len(location) > 1}
-        value, whole = valid.pop(name, None), any(location == (name,) for location in locations)
-        if whole or not parts:
-            continue
-        rest: JsonValue = None
-        if isinstance(value, dict):
-            rest = {part: each for part, each in value.items() if part not in parts}
-        elif isinstance(value, list):
-            rest = [each for number, each in enumerate(value) if number not in parts]
-        if rest:
-            valid[name] = rest
-    return valid
+def _read(kind: type[Any], members: Any) -> Any:
+    """Return valid members as an object; unknown ones are left out."""
+    names = {each.name for each in fields(kind)}
+    return kind(
+        **{
+            name: _KINDS[name](value) if name in _KINDS else value
+            for name, value in members.items()
+            if name in names
+        }
+    )
 
 
-def _is_text(name: str) -> bool:
-    return name == name.encode("utf-8", "ignore").decode()
+_KINDS: Final[Mapping[str, Callable[[Any], object]]] = {
+    "assurance_level": AssuranceLevel,
+    "redaction": partial(_read, Redaction),
+    "risk_scoring": partial(_read, RiskScoring),
+    "backfill": partial(_read, Backfill),
+    "when": BackfillWhen,
+}
+"""What the values of some members become."""

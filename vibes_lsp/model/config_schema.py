@@ -1,33 +1,20 @@
-"""The JSON Schema of `config.json`, and what can be written at a place in it.
-
-The schema is made from the model that checks the file. `docs/schema/` publishes it.
-"""
+"""What the schema of `config.json` says of a place in it, and what can be written there."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
-from pydantic import TypeAdapter
-
-from vibes_lsp.model.config import REQUIRED_MEMBERS, Config
+from vibes_lsp.model.config import CONFIG_SCHEMA
 from vibes_lsp.model.json_cursor import JsonCursor, cursor_at
+from vibes_lsp.model.json_schema import Schema, type_of
 
 _EMPTY: Final = {"object": "{}", "array": "[]", "string": '""'}
 _NO_VALUES: Final = (None, '""')
 """Defaults that are nothing to choose."""
 _LITERALS: Final = {"boolean": (True, False)}
-
-
-@cache
-def config_schema() -> dict[str, Any]:
-    """Return the schema. Readers use defaults for what is missing; writers must say it."""
-    schema = TypeAdapter(Config).json_schema()
-    schema["required"] = list(REQUIRED_MEMBERS)
-    return schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +23,12 @@ class SchemaNode:
 
     Attributes:
         name: The name of the member, or the index in an array.
-        schema: Its schema, references resolved.
+        schema: Its schema.
         is_required: Whether the object has to have it.
     """
 
     name: str
-    schema: dict[str, Any]
+    schema: Schema
     is_required: bool = False
 
     @property
@@ -52,9 +39,9 @@ class SchemaNode:
     @property
     def type(self) -> str:
         """The type in JSON, such as `array of string`."""
-        kind = str(self.schema.get("type", "any value"))
+        kind = type_of(self.schema) or "any value"
         items = self.schema.get("items")
-        return kind if items is None else f"{kind} of {_resolved(items).get('type', 'any value')}"
+        return kind if items is None else f"{kind} of {type_of(items) or 'any value'}"
 
     @property
     def default(self) -> str | None:
@@ -66,7 +53,7 @@ class SchemaNode:
     def values(self) -> list[str]:
         """The values that it may have, as JSON; none if there are too many to list."""
         schema = self.schema
-        values: Iterable[object] = _LITERALS.get(str(schema.get("type")), ())
+        values: Iterable[object] = _LITERALS.get(type_of(schema) or "", ())
         if "enum" in schema or "const" in schema:
             values = schema.get("enum") or [schema["const"]]
         return [json.dumps(each, ensure_ascii=False) for each in values]
@@ -74,10 +61,10 @@ class SchemaNode:
     @property
     def initial_value(self) -> str:
         """What to write first, as JSON: the default, else an empty value."""
-        if self.default is not None and self.schema.get("type") not in {"object", "array"}:
+        if self.default is not None and type_of(self.schema) not in {"object", "array"}:
             return self.default
         values = self.values
-        return values[0] if values else _EMPTY.get(str(self.schema.get("type")), "")
+        return values[0] if values else _EMPTY.get(type_of(self.schema) or "", "")
 
     def members(self) -> Iterator[SchemaNode]:
         """Yield the members that an object may have, where their names are known."""
@@ -94,17 +81,16 @@ class SchemaNode:
     def child(self, name: str) -> SchemaNode | None:
         """Return what the schema says about a member or an item; None for an unknown one."""
         schema = self.schema
-        if schema.get("type") == "array":
+        if type_of(schema) == "array":
             found = schema.get("items")
         else:
             found = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
         if not isinstance(found, dict):
             return None
-        resolved = _resolved(found)
         defaults = schema.get("default")
         if isinstance(defaults, dict) and name in defaults:
-            resolved = {**resolved, "default": defaults[name]}
-        return SchemaNode(name, resolved)
+            found = {**found, "default": defaults[name]}
+        return SchemaNode(name, found)
 
 
 def node_at(path: Sequence[str]) -> SchemaNode | None:
@@ -113,7 +99,7 @@ def node_at(path: Sequence[str]) -> SchemaNode | None:
     Args:
         path: Member names and array indexes, outermost first.
     """
-    node: SchemaNode | None = SchemaNode("", config_schema())
+    node: SchemaNode | None = SchemaNode("", CONFIG_SCHEMA)
     for name in path:
         node = None if node is None else node.child(name)
     return node
@@ -167,21 +153,7 @@ def suggestions_at(source: str, offset: int) -> tuple[JsonCursor, list[ConfigSug
     return cursor, found
 
 
-def _resolved(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return a schema without a reference, and without null as another type."""
-    reference = schema.get("$ref")
-    if isinstance(reference, str):
-        target = config_schema()["$defs"][reference.rpartition("/")[2]]
-        schema = {**target, **{name: each for name, each in schema.items() if name != "$ref"}}
-    choices = [each for each in schema.get("anyOf", ()) if each.get("type") != "null"]
-    if not choices:
-        return schema
-    others = {name: each for name, each in schema.items() if name != "anyOf"}
-    if {each.get("type") for each in choices} == {"integer", "number"}:
-        return {**others, "type": "number"}
-    return {**_resolved(choices[0]), **others}
-
-
-def _known_names(schema: dict[str, Any]) -> list[str]:
-    resolved = _resolved(schema) if schema else {}
-    return [str(each) for each in resolved.get("enum", ())]
+def _known_names(schema: Schema) -> list[str]:
+    """Return the names that the schema of names lists."""
+    lists = [schema, *schema.get("anyOf", ())]
+    return [name for each in lists for name in each.get("enum", ())]

@@ -1,6 +1,6 @@
-"""Schemas that validate log records and manifest entries (RFC 6.1-6.7), and their field types.
+"""JSON Schemas of log records and manifest entries (RFC 6.1-6.7, 7.2-7.7).
 
-Those of records are made from `model.record_schema`.
+Those of records are made from `model.record_schema`. Unknown members are allowed (RFC 12.2).
 
 Members that the RFC requires but real logs lack for good reasons are optional here:
 `annotation_id` (R3), `commit_hash` (R4) and the ends of an edge under their older names (R5).
@@ -9,276 +9,212 @@ Separate checks report those.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal, TypeAlias, Union
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StringConstraints,
-    create_model,
-    field_validator,
-    model_validator,
-)
-from pydantic_core import PydanticCustomError
-
+from vibes_lsp.model.json_schema import EXPECTED, RULE, Schema, Violation, optional
+from vibes_lsp.model.members import Members
 from vibes_lsp.model.record_schema import RECORD_SCHEMAS, Member, MemberType, RecordSchema
-from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import (
-    AssuranceLevel,
     CommandType,
     Confidence,
+    ContextType,
     PromptType,
     RecordType,
-    RuleAction,
     SessionEvent,
 )
 
-
-class StrictModel(BaseModel):
-    """Base of all schemas: members are checked without coercion, unknown ones kept (RFC 12.2)."""
-
-    model_config = ConfigDict(strict=True, extra="allow", frozen=True, protected_namespaces=())
-
-
-def _check_timestamp(value: str) -> str:
-    if parse_timestamp(value) is None:
-        raise PydanticCustomError("timestamp", "expected an ISO 8601 date and time")
-    return value
-
-
-Timestamp: TypeAlias = Annotated[
-    str,
-    AfterValidator(_check_timestamp),
-    Field(json_schema_extra={"format": "date-time"}, description="ISO 8601, UTC"),
-]
-DIGEST_PATTERN: Final = r"^[0-9a-f]{64}$"
-COMMIT_HASH_PATTERN: Final = r"^[0-9a-f]{4,64}$"
-LINE_HASHES_PATTERN: Final = r"^(?:[0-9a-f]{8})+$"
-Digest: TypeAlias = Annotated[str, StringConstraints(pattern=DIGEST_PATTERN)]
-CommitHash: TypeAlias = Annotated[str, StringConstraints(pattern=COMMIT_HASH_PATTERN)]
-LineHashes: TypeAlias = Annotated[str, StringConstraints(pattern=LINE_HASHES_PATTERN)]
-NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
-Number: TypeAlias = int | float
-
-
-def _name_bounds(schema: dict[str, Any]) -> None:
-    """Call the bounds of a union of numbers as JSON Schema does; pydantic uses its own words."""
-    schema["minimum"], schema["maximum"] = schema.pop("ge"), schema.pop("le")
-
-
-Fraction: TypeAlias = Annotated[Number, Field(ge=0, le=1, json_schema_extra=_name_bounds)]
-LineNumber: TypeAlias = Annotated[int, Field(ge=1)]
-
-# Strict mode rejects strings where an enum is expected; these accept its values and nothing else.
-LaxLevel: TypeAlias = Annotated[AssuranceLevel, Field(strict=False)]
-LaxPromptType: TypeAlias = Annotated[PromptType, Field(strict=False)]
-LaxCommandType: TypeAlias = Annotated[CommandType, Field(strict=False)]
-LaxConfidence: TypeAlias = Annotated[Confidence, Field(strict=False)]
-LaxRuleAction: TypeAlias = Annotated[RuleAction, Field(strict=False)]
-
-
-class RiskFactor(StrictModel):
-    """One signal of a stored risk score (RFC 10.4.4)."""
-
-    signal: NonEmpty
-    value: Fraction
-    weight: Number
-    reason: str | None = None
-
-
-class _LineRecord(StrictModel):
-    """The rule about the lines of a record: they are 1-based and inclusive."""
-
-    @field_validator("line_end", check_fields=False)
-    @classmethod
-    def _check_order(cls, line_end: int, info: Any) -> int:
-        line_start = info.data.get("line_start")
-        if line_start is not None and line_end < line_start:
-            raise PydanticCustomError("range", "the range ends before it starts")
-        return line_end
-
-
-class _SessionRecord(StrictModel):
-    """The rule about what the start of a session has."""
-
-    @model_validator(mode="after")
-    def _check_start(self) -> _SessionRecord:
-        members = vars(self)
-        if members["event"] == SessionEvent.START:
-            for name in ("environment_hash", "assurance_level"):
-                if members[name] is None:
-                    raise PydanticCustomError(
-                        "missing_on_start", "is required when a session starts", {"member": name}
-                    )
-        return self
-
-
-class _EdgeRecord(StrictModel):
-    """The rule about the names of an edge's ends (R5)."""
-
-    @model_validator(mode="after")
-    def _check_ends(self) -> _EdgeRecord:
-        members = vars(self)
-        for end in ("source", "target"):
-            named = members[f"{end}_ref"] is not None
-            if not named and members[f"{end}_id"] is None:
-                raise PydanticCustomError("missing_end", "is required", {"member": f"{end}_ref"})
-            if named and members[f"{end}_type"] is None:
-                raise PydanticCustomError("missing_end", "is required", {"member": f"{end}_type"})
-        return self
-
-
-_VALUES: Final[dict[MemberType, Any]] = {
-    MemberType.TEXT: str,
-    MemberType.NAME: NonEmpty,
-    MemberType.TIMESTAMP: Timestamp,
-    MemberType.DIGEST: Digest,
-    MemberType.COMMIT: CommitHash,
-    MemberType.LINE: LineNumber,
-    MemberType.FRACTION: Fraction,
-    MemberType.BOOLEAN: bool,
-    MemberType.LINE_HASHES: LineHashes,
-    MemberType.TEXTS: list[str],
-    MemberType.FACTORS: list[RiskFactor],
-    MemberType.OBJECT: dict[str, Any],
-}
-_RULES: Final[dict[RecordType, type[StrictModel]]] = {
-    RecordType.LINE: _LineRecord,
-    RecordType.SESSION: _SessionRecord,
-    RecordType.EDGE: _EdgeRecord,
+TEXT: Final[Schema] = {"type": "string"}
+NAME: Final[Schema] = {"type": "string", "minLength": 1}
+TEXTS: Final[Schema] = {"type": "array", "items": TEXT}
+FRACTION: Final[Schema] = {"type": "number", "minimum": 0, "maximum": 1}
+_INTEGER: Final[Schema] = {"type": "integer"}
+_BOOLEAN: Final[Schema] = {"type": "boolean"}
+_OBJECT: Final[Schema] = {"type": "object"}
+_TIMESTAMP: Final[Schema] = {
+    "type": "string",
+    "format": "date-time",
+    "description": "ISO 8601, UTC",
 }
 
 
-def _record_model(schema: RecordSchema) -> type[StrictModel]:
-    """Return the model that validates a type of record."""
-    fields: dict[str, Any] = {"type": (Literal[schema.type.value], ...)}
+def _hexadecimal(pattern: str, meaning: str) -> Schema:
+    return {"type": "string", "pattern": pattern, EXPECTED: meaning}
+
+
+_DIGEST: Final = _hexadecimal("^[0-9a-f]{64}$", "64 lowercase hexadecimal digits")
+
+
+def word_of(kind: type[Any]) -> Schema:
+    """Return the schema of a text that is one of some words."""
+    return {"type": "string", "enum": [word.value for word in kind]}
+
+
+def _with_members(required: Mapping[str, Schema], others: Mapping[str, Schema]) -> Schema:
+    """Return the schema of an object by its required and its other members."""
+    members = {**required, **{name: optional(schema) for name, schema in others.items()}}
+    return {"type": "object", "properties": members, "required": list(required)}
+
+
+_VALUES: Final[Mapping[MemberType, Schema]] = {
+    MemberType.TEXT: TEXT,
+    MemberType.NAME: NAME,
+    MemberType.TIMESTAMP: _TIMESTAMP,
+    MemberType.DIGEST: _DIGEST,
+    MemberType.COMMIT: _hexadecimal("^[0-9a-f]{4,64}$", "4 to 64 lowercase hexadecimal digits"),
+    MemberType.LINE: {"type": "integer", "minimum": 1},
+    MemberType.FRACTION: FRACTION,
+    MemberType.BOOLEAN: _BOOLEAN,
+    MemberType.LINE_HASHES: _hexadecimal(
+        "^(?:[0-9a-f]{8})+$", "8 lowercase hexadecimal digits for each line"
+    ),
+    MemberType.TEXTS: TEXTS,
+    MemberType.FACTORS: {
+        "type": "array",
+        "items": _with_members(
+            {"signal": NAME, "value": FRACTION, "weight": {"type": "number"}}, {"reason": TEXT}
+        ),
+    },
+    MemberType.OBJECT: _OBJECT,
+}
+
+
+def _check_lines(record: Members) -> Violation | None:
+    start, end = record["line_start"], record["line_end"]
+    ends_first = isinstance(start, int) and isinstance(end, int) and end < start
+    return Violation(("line_end",), "the range ends before it starts") if ends_first else None
+
+
+def _check_start(record: Members) -> Violation | None:
+    if record["event"] != SessionEvent.START:
+        return None
+    needed = ("environment_hash", "assurance_level")
+    missing = next((name for name in needed if record.get(name) is None), None)
+    return (
+        missing and Violation((missing,), "is required when a session starts", "missing")
+    ) or None
+
+
+def _check_ends(record: Members) -> Violation | None:
+    """Check the names of an edge's ends; those with older names have no types (R5)."""
+    for end in ("source", "target"):
+        name = f"{end}_ref"
+        if record.get(name) is not None:
+            name = f"{end}_type"
+        elif record.get(f"{end}_id") is not None:
+            continue
+        if record.get(name) is None:
+            return Violation((name,), "is required", "missing")
+    return None
+
+
+_RULES: Final[Mapping[RecordType, Callable[[Members], Violation | None]]] = {
+    RecordType.LINE: _check_lines,
+    RecordType.SESSION: _check_start,
+    RecordType.EDGE: _check_ends,
+}
+
+
+def _record(schema: RecordSchema) -> Schema:
+    members: dict[str, Schema] = {"type": {"const": schema.type.value, "type": "string"}}
     for member in schema.members:
-        fields[member.name] = _field(member)
+        members[member.name] = _member(member)
         if member.older_name is not None:
-            fields[member.older_name] = (NonEmpty | None, None)
-    return create_model(
-        f"{schema.type.capitalize()}Record",
-        __base__=_RULES.get(schema.type, StrictModel),
-        __module__=__name__,
-        __doc__=schema.description,
-        **fields,
-    )
+            members[member.older_name] = optional(NAME)
+    return {
+        "title": f"{schema.type.capitalize()}Record",
+        "description": schema.description,
+        "type": "object",
+        "properties": members,
+        "required": ["type", *(member.name for member in schema.members if member.is_required)],
+        RULE: _RULES.get(schema.type),
+    }
 
 
-def _field(member: Member) -> tuple[Any, Any]:
-    """Return type and default of a member."""
-    value: Any = (
-        _VALUES[member.type]
-        if isinstance(member.type, MemberType)
-        # Strict mode rejects strings where an enum is expected; this accepts its values only.
-        else Annotated[member.type, Field(strict=False)]
-    )
+def _member(member: Member) -> Schema:
+    value = _VALUES[member.type] if isinstance(member.type, MemberType) else word_of(member.type)
     described = f"{member.description}; an extension ({member.section})"
-    description = (described if member.is_extension else member.description) or None
-    if member.is_required:
-        return value, Field(description=description) if description else ...
-    return value | None, Field(default=None, description=description)
+    description = described if member.is_extension else member.description
+    schema = {**value, "description": description} if description else value
+    return schema if member.is_required else optional(schema)
 
 
-_MODELS: Final = tuple(map(_record_model, RECORD_SCHEMAS.values()))
-_RECORD: Final[Any] = Union[_MODELS]  # noqa: UP007  # made at run time
-Record: Final[Any] = Annotated[_RECORD, Field(discriminator="type")]
+RECORDS: Final[Mapping[str, Schema]] = {
+    schema.type.value: _record(schema) for schema in RECORD_SCHEMAS.values()
+}
+"""The schema of each type of record."""
 
 
-class BaseContext(StrictModel):
-    """Members of every entry; `created_at` is not part of its hash (RFC 5.2)."""
-
-    created_at: Timestamp
-
-
-class EnvironmentContext(BaseContext):
-    """Tool, model and parameters (RFC 6.2)."""
-
-    type: Literal["environment"]
-    tool_name: str
-    tool_version: str
-    model_name: str
-    model_version: str
-    model_parameters: dict[str, Any] | None = None
-    tool_extensions: list[str] | None = None
+def _check_selected(decision: Any) -> Violation | None:
+    if decision["selected"] in [option["id"] for option in decision["options"]]:
+        return None
+    return Violation(("selected",), "expected the id of one of the options")
 
 
-class PromptContext(BaseContext):
-    """What the AI was asked (RFC 6.3)."""
-
-    type: Literal["prompt"]
-    prompt_text: str
-    prompt_type: LaxPromptType
-    prompt_context_files: list[str] | None = None
-
-
-class CommandContext(BaseContext):
-    """A tool invocation or shell command (RFC 6.4)."""
-
-    type: Literal["command"]
-    command_text: str
-    command_type: LaxCommandType
-    command_exit_code: int | None = None
-    command_output_summary: str | None = None
-    working_directory: str | None = None
+def _entry(
+    kind: ContextType,
+    description: str,
+    required: Mapping[str, Schema],
+    others: Mapping[str, Schema],
+) -> Schema:
+    always = {"type": {"const": kind.value, "type": "string"}, "created_at": _TIMESTAMP}
+    members = _with_members({**always, **required}, others)
+    return {"title": f"{kind.capitalize()}Context", "description": description, **members}
 
 
-class ReasoningContext(BaseContext):
-    """How the AI reasoned: inline, compressed or in a blob (RFC 6.5, 6.7, R8).
-
-    RFC 6.5 requires `reasoning_model`, but the examples of RFC 6.7 lack it: a separate check
-    reports it.
-    """
-
-    type: Literal["reasoning"]
-    reasoning_text: str | None = None
-    reasoning_text_compressed: str | None = None
-    compressed: bool | None = None
-    external: bool | None = None
-    blob_path: str | None = None
-    reasoning_token_count: int | None = None
-    reasoning_model: str | None = None
-
-
-class OptionEntry(StrictModel):
-    """One alternative of a decision (RFC 6.6)."""
-
-    id: NonEmpty
-    description: str
-    pros: list[str] | None = None
-    cons: list[str] | None = None
-
-
-class DecisionContext(BaseContext):
-    """A choice between alternatives (RFC 6.6)."""
-
-    type: Literal["decision"]
-    decision_point: str
-    options: list[OptionEntry]
-    selected: str
-    rationale: str
-    confidence: LaxConfidence | None = None
-
-    @model_validator(mode="after")
-    def _check_selected(self) -> DecisionContext:
-        if self.selected not in {option.id for option in self.options}:
-            raise PydanticCustomError(
-                "selected", "expected the id of one of the options", {"member": "selected"}
-            )
-        return self
-
-
-ContextEntry: TypeAlias = Annotated[
-    EnvironmentContext | PromptContext | CommandContext | ReasoningContext | DecisionContext,
-    Field(discriminator="type"),
-]
-
-
-class ManifestFrame(StrictModel):
-    """The frame of `manifest.json` (RFC 6.1)."""
-
-    standard: Literal["VIBES"]
-    version: str
-    entries: dict[str, ContextEntry]
+_OPTION: Final = _with_members({"id": NAME, "description": TEXT}, {"pros": TEXTS, "cons": TEXTS})
+ENTRIES: Final[Mapping[str, Schema]] = {
+    ContextType.ENVIRONMENT: _entry(
+        ContextType.ENVIRONMENT,
+        "Tool, model and parameters (RFC 6.2).",
+        dict.fromkeys(("tool_name", "tool_version", "model_name", "model_version"), TEXT),
+        {"model_parameters": _OBJECT, "tool_extensions": TEXTS},
+    ),
+    ContextType.PROMPT: _entry(
+        ContextType.PROMPT,
+        "What the AI was asked (RFC 6.3).",
+        {"prompt_text": TEXT, "prompt_type": word_of(PromptType)},
+        {"prompt_context_files": TEXTS},
+    ),
+    ContextType.COMMAND: _entry(
+        ContextType.COMMAND,
+        "A tool invocation or shell command (RFC 6.4).",
+        {"command_text": TEXT, "command_type": word_of(CommandType)},
+        {
+            "command_exit_code": _INTEGER,
+            "command_output_summary": TEXT,
+            "working_directory": TEXT,
+        },
+    ),
+    ContextType.REASONING: _entry(
+        ContextType.REASONING,
+        "How the AI reasoned: inline, compressed or in a blob (RFC 6.5, 6.7, R8).\n\n"
+        "RFC 6.5 requires `reasoning_model`, but the examples of RFC 6.7 lack it: a separate check\n"
+        "reports it.",
+        {},
+        {
+            "reasoning_text": TEXT,
+            "reasoning_text_compressed": TEXT,
+            "compressed": _BOOLEAN,
+            "external": _BOOLEAN,
+            "blob_path": TEXT,
+            "reasoning_token_count": _INTEGER,
+            "reasoning_model": TEXT,
+        },
+    ),
+    ContextType.DECISION: {
+        **_entry(
+            ContextType.DECISION,
+            "A choice between alternatives (RFC 6.6).",
+            {
+                "decision_point": TEXT,
+                "options": {"type": "array", "items": _OPTION},
+                "selected": TEXT,
+                "rationale": TEXT,
+            },
+            {"confidence": word_of(Confidence)},
+        ),
+        RULE: _check_selected,
+    },
+}
+"""The schema of each type of entry; `created_at` is not part of an entry's hash (RFC 5.2)."""

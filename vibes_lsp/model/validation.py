@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
-
+from vibes_lsp.model.json_schema import Check, Schema, Violation, compile_schema
 from vibes_lsp.model.members import Members, text
-from vibes_lsp.model.schemas import COMMIT_HASH_PATTERN, DIGEST_PATTERN, ContextEntry, Record
-from vibes_lsp.model.vocabulary import ContextType, RecordType
+from vibes_lsp.model.schemas import ENTRIES, RECORDS
 
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
-
-_RECORD_TYPES: Final = frozenset(RecordType)
-_CONTEXT_TYPES: Final = frozenset(ContextType)
 _MAX_PROBLEMS: Final = 20
 """Problems reported for one object; a hostile one could have millions."""
 
@@ -29,7 +22,7 @@ class Problem:
     Attributes:
         field: Path of the member, such as `risk_factors.0.value`; empty for the object itself.
         message: What is expected of the member.
-        kind: Stable identifier of the kind of problem, such as `missing` or `timestamp`.
+        kind: A word for checks that treat some problems in their own way, such as `timestamp`.
         offset: Character of the member's text where the problem is, if known.
     """
 
@@ -41,105 +34,43 @@ class Problem:
 
 def record_problems(record: Members) -> list[Problem]:
     """Return the problems of a log record; none for an unknown type (RFC 12.2)."""
-    if text(record, "type") in _RECORD_TYPES:
-        return _problems(_record_adapter(), record)
-    return _type_problems(record)
+    return _problems(_record_checks(), record)
 
 
 def entry_problems(entry: Members) -> list[Problem]:
     """Return the problems of a manifest entry; none for an unknown type (RFC 12.3)."""
-    if text(entry, "type") in _CONTEXT_TYPES:
-        return _problems(_entry_adapter(), entry)
-    return _type_problems(entry)
-
-
-def _type_problems(members: Members) -> list[Problem]:
-    if isinstance(members.get("type"), str):
-        return []
-    message = "is required" if "type" not in members else "expected a string"
-    return [Problem("type", message, "missing")]
+    return _problems(_entry_checks(), entry)
 
 
 @cache
-def _record_adapter() -> TypeAdapter[Any]:
-    return TypeAdapter(Record)
+def _record_checks() -> Mapping[str, Check]:
+    return _compiled(RECORDS)
 
 
 @cache
-def _entry_adapter() -> TypeAdapter[Any]:
-    return TypeAdapter(ContextEntry)
+def _entry_checks() -> Mapping[str, Check]:
+    return _compiled(ENTRIES)
 
 
-def _problems(adapter: TypeAdapter[Any], members: Members) -> list[Problem]:
-    if adapter.validator.isinstance_python(members):  # a third of the time, and most are valid
-        return []
-    try:
-        adapter.validate_python(members)
-    except ValidationError as error:
-        return list(problems_in(error))
-    return []
+def _compiled(schemas: Mapping[str, Schema]) -> Mapping[str, Check]:
+    return {name: compile_schema(schema) for name, schema in schemas.items()}
 
 
-def problems_in(error: ValidationError) -> Iterator[Problem]:
-    """Yield the problems that pydantic found, the first one of each field."""
-    seen: set[str] = set()
-    for item in error.errors(include_url=False, include_input=False)[:_MAX_PROBLEMS]:
-        location = [str(part) for part in item["loc"] if part not in _TAGS]
-        if "member" in item.get("ctx", {}):  # a rule about several members names one
-            location.append(str(item["ctx"]["member"]))
-        field = ".".join(location)
-        if field not in seen:
-            seen.add(field)
-            yield Problem(field, describe_error(item), item["type"])
+def _problems(checks: Mapping[str, Check], members: Members) -> list[Problem]:
+    kind = text(members, "type")
+    if kind is None:
+        message = "is required" if "type" not in members else "expected a string"
+        return [Problem("type", message, "missing")]
+    check = checks.get(kind)
+    return problems_of(check(members) or ()) if check is not None else []
 
 
-def describe_error(item: ErrorDetails) -> str:
-    """Return what was expected, in terms of JSON; pydantic's own messages use Python's."""
-    kind, context = item["type"], item.get("ctx", {})
-    if kind.endswith(("_type", "_parsing")) and item["loc"] and item["loc"][-1] in _NUMBER_TAGS:
-        return "expected a number"
-    if kind == "string_pattern_mismatch" and context.get("pattern") in _PATTERNS:
-        return _PATTERNS[context["pattern"]]
-    if kind == "string_too_short" and context.get("min_length") == 1:
-        return "expected a non-empty string"
-    if kind in _MESSAGES:
-        words = {name: str(value).replace("'", "") for name, value in context.items()}
-        return _MESSAGES[kind].format(**words)
-    return item["msg"][:1].lower() + item["msg"][1:]
-
-
-_MESSAGES: Final = {
-    "missing": "is required",
-    "string_type": "expected a string",
-    "string_unicode": "expected Unicode text",
-    "string_too_short": "expected at least {min_length} characters",
-    "string_too_long": "expected at most {max_length} characters",
-    "int_type": "expected an integer",
-    "int_from_float": "expected an integer",
-    "int_parsing": "expected an integer",
-    "float_type": "expected a number",
-    "float_parsing": "expected a number",
-    "finite_number": "expected a finite number",
-    "bool_type": "expected true or false",
-    "bool_parsing": "expected true or false",
-    "enum": "expected {expected}",
-    "literal_error": "expected {expected}",
-    "greater_than_equal": "expected at least {ge}",
-    "greater_than": "expected more than {gt}",
-    "less_than_equal": "expected at most {le}",
-    "less_than": "expected less than {lt}",
-    "list_type": "expected an array",
-    "tuple_type": "expected an array",
-    "too_long": "expected at most {max_length} items",
-    "too_short": "expected at least {min_length} items",
-    "dict_type": "expected an object",
-    "model_type": "expected an object",
-    "dataclass_type": "expected an object",
-}
-_PATTERNS: Final = {
-    DIGEST_PATTERN: "expected 64 lowercase hexadecimal digits",
-    COMMIT_HASH_PATTERN: "expected 4 to 64 lowercase hexadecimal digits",
-}
-_NUMBER_TAGS: Final = frozenset({"int", "float"})
-_TAGS: Final = frozenset({*RecordType, *ContextType, *_NUMBER_TAGS, "[key]"})
-"""What pydantic adds to a location: the members of a union and the keys of a mapping."""
+def problems_of(violations: Iterable[Violation]) -> list[Problem]:
+    """Return the first problem of each member, of not too many."""
+    found: dict[str, Problem] = {}
+    for path, message, kind in violations:
+        field = ".".join(map(str, path))
+        found.setdefault(field, Problem(field, message, kind))
+        if len(found) == _MAX_PROBLEMS:
+            break
+    return list(found.values())

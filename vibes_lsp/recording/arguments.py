@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from reprlib import repr as shortened
 from types import NoneType
-from typing import Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -32,8 +32,10 @@ from pydantic_core import PydanticCustomError
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.canonical_json import MAX_DEPTH
-from vibes_lsp.model.validation import describe_error
 from vibes_lsp.model.vocabulary import CommandType, Confidence, PromptType, is_custom_signal
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 ARGUMENT: Final = ConfigDict(
     alias_generator=to_camel,
@@ -136,7 +138,35 @@ def _wrong_argument(kind: type[Checked], error: ValidationError, *, is_json: boo
             member,
             f"is not a member; there are {names}" if len(parts) == 1 else "is not a member of it",
         )
-    return WrongArgument(member, describe_error(item))
+    return WrongArgument(member, _expected(item))
+
+
+def _expected(item: ErrorDetails) -> str:
+    """Return what was expected, in terms of JSON; pydantic's own messages use Python's."""
+    if item["type"] not in _MESSAGES:
+        return item["msg"][:1].lower() + item["msg"][1:]
+    words = {name: str(value).replace("'", "") for name, value in item.get("ctx", {}).items()}
+    return _MESSAGES[item["type"]].format(**words)
+
+
+_MESSAGES: Final = {
+    "missing": "is required",
+    "string_type": "expected a string",
+    "string_unicode": "expected Unicode text",
+    "int_type": "expected an integer",
+    "int_from_float": "expected an integer",
+    "float_type": "expected a number",
+    "finite_number": "expected a finite number",
+    "bool_type": "expected true or false",
+    "enum": "expected {expected}",
+    "literal_error": "expected {expected}",
+    "greater_than_equal": "expected at least {ge}",
+    "less_than_equal": "expected at most {le}",
+    "tuple_type": "expected an array",
+    "dict_type": "expected an object",
+    "model_type": "expected an object",
+    "dataclass_type": "expected an object",
+}
 
 
 def _json_object(value: object) -> Mapping[str, Any]:

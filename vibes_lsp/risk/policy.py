@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from vibes_lsp.errors import BrokenRule
+from vibes_lsp.model.config import Config
 from vibes_lsp.model.defaults import BASELINES, DEFAULT_THRESHOLDS, DEFAULT_WEIGHTS
 from vibes_lsp.model.members import Members, mapping
 from vibes_lsp.model.vocabulary import AssuranceLevel, Band, RuleAction
 from vibes_lsp.risk.rules import Expression, parse_condition
-
-if TYPE_CHECKING:
-    from vibes_lsp.model.config import Config
 
 WEIGHTED_AVERAGE: Final = "weighted_average"
 """The reference algorithm (RFC 10.4.2), and the only one implemented."""
@@ -110,9 +108,9 @@ def read_policy(config: Config, members: Members) -> tuple[Policy, list[PolicyPr
         scoring.enabled,
         scoring.algorithm,
         {**DEFAULT_WEIGHTS, **scoring.weights},
-        {**DEFAULT_THRESHOLDS, **scoring.thresholds},
-        {**BASELINES, **scoring.baselines.model_dump(exclude_none=True)},
-        {pattern: tier.value for pattern, tier in scoring.capability_tiers.items()},
+        {band: scoring.thresholds.get(band, bound) for band, bound in DEFAULT_THRESHOLDS.items()},
+        {name: scoring.baselines.get(name) or default for name, default in BASELINES.items()},
+        scoring.capability_tiers,
         tuple(rules),
         level,
     )

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical_json import parse_object, parse_object_allowing_non_finite
-from vibes_lsp.model.gitignore import MAX_PATTERN
-from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.config import Config, validate_config
+from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import MAX_PATTERNS, Tracking
-from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.model.validation import Problem
 from vibes_lsp.risk.policy import Policy, read_policy
 from vibes_lsp.store import files
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.file_stamps import FileStamp, FileState
 from vibes_lsp.store.files import read_file
 
-if TYPE_CHECKING:
-    from vibes_lsp.model.config import Config
-    from vibes_lsp.model.validation import Problem
-
 
 @dataclass(frozen=True)
 class LoadedConfig:
     """A project's policy as of the last read.
-
-    Validation is lazy: importing pydantic takes longer than answering from most trails.
 
     Attributes:
         present: Whether the file exists.
@@ -58,42 +51,17 @@ class LoadedConfig:
         return self._validated[1]
 
     @property
-    def project_name(self) -> str:
-        """The name of the project; empty if it has none."""
-        if self._needs_validation:
-            return self.config.project_name
-        return text(self.members, "project_name") or ""
-
-    @cached_property
     def policy(self) -> Policy:
         """The risk policy."""
-        if self._needs_validation or self.members.get("risk_scoring") is not None:
-            return self._validated[2]
-        level = self.members.get("assurance_level")
-        return (
-            Policy(level=level)
-            if isinstance(level, str) and level in set(AssuranceLevel)
-            else Policy()
-        )
+        return self._validated[2]
 
     @cached_property
     def tracking(self) -> Tracking:
         """Which paths the project tracks (R26)."""
-        if self._needs_validation:
-            return Tracking(self.config.tracked_extensions, self.config.exclude_patterns)
-        excludes = _valid_strings(self.members, "exclude_patterns", MAX_PATTERN) or []
-        return Tracking(_valid_strings(self.members, "tracked_extensions"), excludes)
-
-    @property
-    def _needs_validation(self) -> bool:
-        """Whether an invalid part may invalidate other members."""
-        return bool(self.non_finite_members) or not all(map(_is_text, self.members))
+        return Tracking(self.config.tracked_extensions, self.config.exclude_patterns)
 
     @cached_property
     def _validated(self) -> tuple[Config, tuple[Problem, ...], Policy]:
-        from vibes_lsp.model.config import Config, validate_config  # noqa: PLC0415  # pydantic
-        from vibes_lsp.model.validation import Problem  # noqa: PLC0415
-
         if not self.present or self.problem is not None:
             return Config(), (), Policy()
         config, problems = validate_config(self.members)
@@ -149,17 +117,3 @@ def parse_config(data: bytes) -> LoadedConfig:
     return LoadedConfig(
         present=True, members=members, data=data, non_finite_members=tuple(non_finite)
     )
-
-
-def _valid_strings(members: Members, name: str, longest: int | None = None) -> list[str] | None:
-    """Return the valid strings of an array; None for anything else, as if absent."""
-    value = members.get(name)
-    if not isinstance(value, list):
-        return None
-    texts = [each for each in value if isinstance(each, str) and _is_text(each)]
-    return [each for each in texts if longest is None or len(each) <= longest]
-
-
-def _is_text(name: str) -> bool:
-    """Whether a text is valid Unicode, without lone surrogates."""
-    return name.isascii() or name == name.encode("utf-8", "ignore").decode()

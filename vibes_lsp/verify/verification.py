@@ -189,7 +189,7 @@ def verify(
 
 
 def _other_project(statement: Statement, directory: AuditDir) -> Iterator[str]:
-    present = load_config(directory).project_name
+    present = load_config(directory).config.project_name
     if present and statement.project is not None and statement.project != present:
         yield f"it attests the project {statement.project!r}, and this is {present!r}"
 

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vibes_lsp.model.lazy_pattern import LazyPattern
 from vibes_lsp.model.secret_formats import FORMATS, PATTERNS, Format
 from vibes_lsp.model.secret_keywords import is_reference
 from vibes_lsp.model.secrets import (
@@ -428,7 +429,7 @@ def test_a_match_of_a_pattern_cannot_fail_once_an_open_repeat_began() -> None:
     assert [kind for kind, pattern in (*patterns, *PATTERNS) if _fails_late(pattern)] == []
 
 
-def _fails_late(pattern: re.Pattern[str]) -> bool:
+def _fails_late(pattern: LazyPattern) -> bool:
     """Whether anything must match after the first unbounded repeat."""
     items = list(sre_parser.parse(pattern.pattern))
     opened = [

@@ -143,29 +143,3 @@ def test_too_many_patterns_are_reported(directory: AuditDir) -> None:
     assert ("exclude_patterns.500", "only the first 500 patterns are used") in {
         (each.field, each.message) for each in config.problems
     }
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        None,
-        b"",
-        b"[]",
-        b"{}",
-        b'{"project_name":""}',
-        b'{"project_name":"\xc3\xa9t\xc3\xa9 \\ud83d\\ude00"}',
-        b'{"project_name":7}',
-        b'{"project_name":null}',
-        b'{"project_name":"\\ud800"}',
-        b'{"project_name":"a","threshold":NaN}',
-        b'{"project_name":"a","\\ud800":1}',
-        b'{"project_name":"a","project_name":"b"}',
-    ],
-)
-def test_the_name_of_the_project_is_that_of_the_validated_policy(
-    directory: AuditDir, content: bytes | None
-) -> None:
-    if content is not None:
-        directory.config.write_bytes(content)
-    config = load_config(directory)
-    assert config.project_name == config.config.project_name
