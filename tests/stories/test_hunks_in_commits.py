@@ -77,8 +77,14 @@ def test_the_id_that_recording_returned_finds_the_hunks(work: Workspace) -> None
         done = recorder.execute(
             RecordReview(annotation_ids=(edit,), verdict=Verdict.APPROVED, reviewer="R")
         )
-    assert set(done.reviewed) == {first, second}
+    assert list(done.reviewed) == [first], "one verdict on the edit"
     work.commit_other_file("With the verdicts")
+    (shown,) = vibes("blame", "app.py", "--json", cwd=work.path).json["placements"]
+    assert {first, second} <= set(shown["ids"])
+    assert shown["review"]["verdict"] == "approved"
+    assert (shown["intactLines"], shown["totalLines"]) == (2, 2)
+    counts = vibes("stats", "--json", cwd=work.path).json
+    assert (counts["annotations"], counts["actions"]) == (1, {"create": 1})
     work.check_invariants()
 
 

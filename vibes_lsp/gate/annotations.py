@@ -73,23 +73,23 @@ class AnnotationCollector:
                 yield text, placement
         found_ids: set[str] = set()
         for text, placement in self._in_head():
-            found_ids.add(placement.current.id)
+            found_ids.update(placement.lineage.ids)
             yield text, placement
         if lost or self._any_file_missing(annotated):
             searched = files if self.files is not None else [*files, *self.locator.other_files()]
             for text, placement in self._moved_from_other_files(searched):
-                found_ids.add(placement.current.id)
+                found_ids.update(placement.lineage.ids)
                 yield text, placement
             lost_ids = {placement.current.id for _, placement in lost} - found_ids
             for text, placement in self._in_alternative_readings(searched, lost_ids):
-                found_ids.add(placement.current.id)
+                found_ids.update(placement.lineage.ids)
                 yield text, placement
             known = frozenset(found_ids)
             missing = (placement for _, placement in lost if placement.current.id not in known)
             for text, placement in self._in_changed_files(
                 searched, chain(missing, self._of_removed_files(annotated, known))
             ):
-                found_ids.add(placement.current.id)
+                found_ids.update(placement.lineage.ids)
                 yield text, placement
         yield from (
             (text, placement) for text, placement in lost if placement.current.id not in found_ids

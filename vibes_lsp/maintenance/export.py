@@ -87,7 +87,8 @@ class CurrentRecords:
             for record in records
         ]
         self.records[lineage.first.line] = identified
-        self.excluded.pop(lineage.first.id, None)  # excluded from a file it has left
+        for hunk in lineage.hunks:
+            self.excluded.pop(hunk.id, None)  # excluded from a file it has left
         if lineage.superseded_by:
             self.standing.update(lineage.ids)
         self.ids.update(
@@ -111,7 +112,7 @@ def current_records(locator: ProjectLocator) -> CurrentRecords:
         is_hidden = stored.hiding_filter(path, text) is not None
         _add_file(found, locator, path, text, creation_ids, is_hidden=is_hidden)
     for lineage in lineages:
-        if lineage.first.line in found.records or lineage.first.id in found.excluded:
+        if lineage.first.id in found.ids or lineage.first.id in found.excluded:
             continue
         if lineage.superseded_by:
             found.excluded[lineage.first.id] = ExclusionReason.HISTORY
@@ -153,7 +154,8 @@ def _add_file(
                 ]
             found.add(placement.lineage, records)
         elif placement.lineage.first.line not in found.records:
-            found.excluded[placement.lineage.first.id] = reason or ExclusionReason.HISTORY
+            for hunk in placement.lineage.hunks:
+                found.excluded[hunk.id] = reason or ExclusionReason.HISTORY
 
 
 def _exclusion_reason(placement: Placement) -> ExclusionReason | None:

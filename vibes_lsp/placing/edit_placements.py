@@ -44,7 +44,7 @@ def place_annotations(
         lineages: The annotations of the file, and those that own a line of it.
         snapshots: Returns the text that a record was made in, if it is kept.
     """
-    shown = deduplicate(sorted(lineages, key=lambda lineage: lineage.rank))
+    shown = deduplicate(_edits(lineages))
     of_record = {
         identifier: number
         for number, each in enumerate(shown)
@@ -62,6 +62,25 @@ def place_annotations(
         for number, each in enumerate(shown)
     ]
     return _mark_replaced(sorted(placements, key=lambda each: each.sort_key), len(text.lines))
+
+
+def _edits(lineages: Iterable[Lineage]) -> list[Lineage]:
+    """Return annotations in the order of rank, with the hunks of an edit as one (R32)."""
+    found: dict[str, Lineage] = {}
+    for lineage in sorted(lineages, key=lambda lineage: lineage.rank):
+        name = lineage.current.id if lineage.superseded_by else lineage.edit
+        first = found.get(name)
+        if first is None:
+            found[name] = lineage
+        else:
+            members = {member.id: member for member in (*first.members, *lineage.members)}
+            found[name] = replace(
+                first,
+                members=tuple(sorted(members.values(), key=lambda member: member.rank)),
+                is_pending=first.is_pending or lineage.is_pending,
+                depends_on_head=first.depends_on_head or lineage.depends_on_head,
+            )
+    return list(found.values())
 
 
 def _place(  # noqa: PLR0917  # facts about one annotation
@@ -115,8 +134,7 @@ def _located(lineage: Lineage, owned: TextOwners, numbers: Sequence[int]) -> Loc
     if not numbers:
         return _LOST if hashes else _UNFOUND
     intact, is_sure = kinds.count(LineKind.AI), LineKind.CLAIMED not in kinds
-    written = len(hashes) or sum(end + 1 - start for start, end in spans)
-    is_whole = is_sure and len(numbers) == intact >= written
+    is_whole = is_sure and len(numbers) == intact >= (lineage.line_count or 0)
     state = State.MOVED if is_whole else State.EDITED if intact or is_sure else State.UNVERIFIED
     if state == State.MOVED and spans == _ranges(numbers):
         state = State.EXACT

@@ -185,6 +185,7 @@ class _PlacedLines:
     what is only probably here. If `is_hidden`, the digest is not recorded.
     """
 
+    ids: frozenset[str]
     start: int
     end: int
     digest: str
@@ -218,7 +219,8 @@ class _Selection:
         chosen, left_out = self._in_scope()
         for identifier, shown in self.request.shown.items():
             current = self._lineage(identifier).current.id
-            if current in chosen and chosen[current].digest != shown.text:
+            lines = [place for place in chosen.values() if current in place.ids]
+            if any(place.digest != shown.text for place in lines):
                 raise NotAsShown(
                     f"{shown.file_path}: the lines of {identifier[:8]} have changed "
                     "since they were shown",
@@ -243,7 +245,8 @@ class _Selection:
         shared = self._sharing(chosen, _SHARED_MEMBER[self.request.scope])
         for path in dict.fromkeys(shared.values()):
             chosen.update(self._readable(path, shared))
-        return chosen, tuple(identifier for identifier in shared if identifier not in chosen)
+        known = {identifier for place in chosen.values() for identifier in place.ids}
+        return chosen, tuple(identifier for identifier in shared if identifier not in known)
 
     def _named(self) -> dict[str, _PlacedLines]:
         """Return the annotations with the given ids, or on the given lines."""
@@ -278,10 +281,11 @@ class _Selection:
             for path in dict.fromkeys(
                 [*self._own_path, *(required_path(self.context.project, each) for each in paths)]
             ):
-                place = self._place(path).get(lineage.current.id)
-                if place is not None:
+                placed = self._place(path).items()
+                found = next((each for each in placed if lineage.current.id in each[1].ids), None)
+                if found is not None:
                     is_found = True
-                    yield lineage.current.id, place
+                    yield found
                     break
         if not is_found:
             raise WrongArgument(
@@ -337,7 +341,7 @@ class _Selection:
         return {
             identifier: place
             for identifier, place in placed.items()
-            if place.is_reviewable and identifier in wanted
+            if place.is_reviewable and not place.ids.isdisjoint(wanted)
         }
 
     def _place(self, path: str) -> dict[str, _PlacedLines]:
@@ -354,8 +358,9 @@ class _Selection:
                 if not placement.is_history and start is not None and end is not None:
                     is_reviewable = placement.is_claim and not placement.is_guess
                     digest = range_hash(text.lines[start - 1 : end])
+                    ids = frozenset(placement.lineage.ids)
                     found[placement.current.id] = _PlacedLines(
-                        start, end, digest, is_reviewable, is_hidden
+                        ids, start, end, digest, is_reviewable, is_hidden
                     )
             self._placed_by_path[path] = found
         return self._placed_by_path[path]

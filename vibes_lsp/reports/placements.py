@@ -105,9 +105,7 @@ class PlacementReport:
             "confidence": located.confidence,
             "ambiguous": located.ambiguous,
             "intactLines": located.intact,
-            "totalLines": None
-            if recorded[0] is None or recorded[1] is None
-            else recorded[1] - recorded[0] + 1,
+            "totalLines": placement.lineage.line_count,
             "band": _band(live, stored, self._scorer.thresholds),
             "score": None if live is None else live.value,
             "storedScore": stored,
@@ -313,12 +311,11 @@ def _describe_state(placement: Placement, before: str) -> str:
         case State.MOVED:
             return f"moved from {before}"
         case State.EDITED:
-            recorded = recorded_lines(placement.current)
-            if recorded is None:
+            total = placement.lineage.line_count
+            if total is None:
                 return "edited since"
             if located.intact is None:
                 return f"edited since (was {before})"
-            total = recorded[1] - recorded[0] + 1
             return f"edited since: {located.intact} of {total} lines unchanged"
         case _ if placement.replaced_by is not None:
             name = placement.replaced_by[:8]  # any text, in a log of another tool

@@ -16,7 +16,7 @@ from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.authors import Author, Authors
 from vibes_lsp.trail.current_annotations import CurrentAnnotations, EditCount, edits_by_session
-from vibes_lsp.trail.records import LoggedSession, recorded_lines
+from vibes_lsp.trail.records import LoggedSession
 from vibes_lsp.trail.rows import LogLineKind
 from vibes_lsp.trail.trail import Trail
 
@@ -342,10 +342,9 @@ def _survival_of(name: str, placements: Iterable[Placement]) -> Survival:
         if _is_function(placement):
             lost += placement.located.state == State.LOST
             continue
-        lines = recorded_lines(placement.current)
-        if lines is None or placement.lineage.action == Action.DELETE:
+        count = placement.lineage.line_count
+        if count is None or placement.lineage.action == Action.DELETE:
             continue
-        count = lines[1] - lines[0] + 1
         left = _intact_lines(placement)
         if left is None:
             unknown += count

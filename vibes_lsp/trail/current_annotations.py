@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, SupersedesReason
 from vibes_lsp.trail.index_writer import decode_name, encode_name, row_list
 from vibes_lsp.trail.lineage import Lineage, NearestCommit, is_same_edit
-from vibes_lsp.trail.lineage_groups import LineageGroups, build_group
+from vibes_lsp.trail.lineage_groups import LineageGroups, build_group, later_hunks
 from vibes_lsp.trail.log_index import LogIndex
 from vibes_lsp.trail.records import LogRecord, read_edge
 from vibes_lsp.trail.rows import REASONS
@@ -81,7 +81,7 @@ class EditCount:
 
 
 def edits_by_session(log: LogIndex) -> Counter[str]:
-    """Return the number of annotations of each session, without those recorded again.
+    """Return the number of edits of each session, without those recorded again.
 
     Raises:
         UnreadableFile: The log cannot be read.
@@ -91,7 +91,7 @@ def edits_by_session(log: LogIndex) -> Counter[str]:
     by_session = "SELECT session, count(*) FROM annotation"
     for session, count in log.index.rows(f"{by_session} GROUP BY session"):
         counts[names[session]] += count
-    again = sorted(lines_recorded_again(log))
+    again = sorted(lines_recorded_again(log).union(later_hunks(log)))
     for start in range(0, len(again), _BATCH):
         rows = row_list(again[start : start + _BATCH])
         for session, count in log.index.rows(
@@ -104,31 +104,34 @@ def edits_by_session(log: LogIndex) -> Counter[str]:
 
 
 class CurrentAnnotations:
-    """The lineages of a log, counted, with the current records of those that are not superseded.
+    """The edits of a log, counted, with the current records of those that are not superseded.
 
     Args:
         log: The log, refreshed.
         nearest_commit: Chooses between several ends of a lineage.
 
     Attributes:
-        lineages: Number of all lineages.
+        lineages: Number of all lineages; the hunks of an edit count once.
     """
 
     def __init__(self, log: LogIndex, nearest_commit: NearestCommit | None) -> None:
         self._index = log.index
         groups = LineageGroups(log, with_history=True)
-        undecided = set(map(groups.group_of, groups.copies))
+        undecided = set(map(groups.group_of, groups.copies.union(groups.hunks)))
         # Edges against the order of the log may be a cycle, in which times decide.
         undecided.update(
             groups.group_of(edge.newer)
             for edge in groups.edges
             if not edge.covers or edge.newer < edge.older
         )
-        self._decoded: list[Lineage] = []
+        edits: dict[tuple[str, str, bool], Lineage] = {}
         decoded: list[int] = []
         for batch in groups.joined_batches(undecided):
             decoded += batch[0]
-            self._decoded += build_group(log, batch, nearest_commit)
+            for lineage in build_group(log, batch, nearest_commit):  # hunks of one edit are one
+                path = lineage.current.text("file_path") or ""
+                edits.setdefault((lineage.edit, path, bool(lineage.superseded_by)), lineage)
+        self._decoded = list(edits.values())
         reviews = self._reviews()
         superseded = {
             edge.older

@@ -81,6 +81,15 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         """The highest rank owns a line (R7); back-fill and remap never change a rank."""
         return self.first.rank
 
+    @property
+    def hunks(self) -> list[LogRecord]:
+        """The records of the edit itself: one, or one for each hunk of it that is placed here."""
+        return [
+            member
+            for member in self.members
+            if member is self.first or member.text("action") not in REMAP_ACTIONS
+        ]
+
     @cached_property
     def written(self) -> tuple[Sequence[str], tuple[tuple[int, int], ...]]:
         """The hashes of the lines that it wrote, and the ranges of lines that its records name.
@@ -99,6 +108,12 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
             else:
                 spans.append((start, end))
         return [known for joined in records for known in split_hashes(joined)], tuple(spans)
+
+    @property
+    def line_count(self) -> int | None:
+        """How many lines it wrote; None if no record says it."""
+        hashes, spans = self.written
+        return len(hashes) or sum(end + 1 - start for start, end in spans) or None
 
     @property
     def has_hashes(self) -> bool:

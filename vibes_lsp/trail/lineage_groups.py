@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
@@ -34,6 +35,11 @@ _REPEATED: Final = (
     "SELECT key, row, kind FROM record WHERE key IN ("
     "SELECT key FROM record WHERE key NOTNULL GROUP BY key HAVING count(*) > 1"
     ") ORDER BY key, row"
+)
+_HUNKS: Final = (
+    "SELECT edit, row FROM annotation WHERE edit IN ("
+    "SELECT edit FROM annotation WHERE edit NOTNULL GROUP BY edit HAVING count(*) > 1"
+    ") ORDER BY edit, row"
 )
 _COVERS: Final = REASONS.index(SupersedesReason.COVERS)
 
@@ -63,17 +69,28 @@ def repeated(log: LogIndex) -> Iterator[list[tuple[int, int]]]:
         yield [(row, kind) for _, row, kind in same]
 
 
+def later_hunks(log: LogIndex) -> dict[int, int]:
+    """Return the first record of their edit of hunks that are not the first."""
+    found: dict[int, int] = {}
+    for _, same in groupby(log.index.stream(_HUNKS), itemgetter(0)):
+        first, *others = (row for _, row in same)
+        found.update(dict.fromkeys(others, first))
+    return found
+
+
 class LineageGroups:
     """Which annotations of a log supersedes edges may put into one lineage, by line.
 
     Args:
         log: The log, refreshed.
-        with_history: Whether also those that only make another lineage history are grouped.
+        with_history: Whether also those that only make another lineage history are grouped, and
+            the hunks of one edit.
 
     Attributes:
         repeated: The lines of records whose id others may have.
         copies: Those of annotations whose id an annotation before them may have.
         edges: The edges by which annotations are grouped.
+        hunks: As of `later_hunks`, if those are grouped.
     """
 
     def __init__(self, log: LogIndex, *, with_history: bool = False) -> None:
@@ -90,6 +107,9 @@ class LineageGroups:
         self.edges = [edge for edge in superseding(log) if with_history or not edge.covers]
         for edge in self.edges:
             self._unite(edge.newer, edge.older)
+        self.hunks = later_hunks(log) if with_history else {}
+        for later, first in self.hunks.items():
+            self._unite(first, later)
 
     def _unite(self, one: int, other: int) -> None:
         one, other = self.group_of(one), self.group_of(other)
