@@ -113,8 +113,7 @@ def command(  # noqa: PLR0917
     )
     with project.locator(use_git=git, use_cache=True) as locator:
         blame = blame_file(locator, path, text, project.scorer)
-        noted = _noted(locator, blame) if notes else []
-        trailers = _trailers(locator, blame, noted) if notes else []
+        noted, trailers = _said_of_commits(locator, blame) if notes else ([], [])
     if as_json:
         also = {"notes": _as_json(noted), "trailers": _as_json(trailers)} if notes else {}
         print_json({**blame.as_json(), **also})
@@ -138,25 +137,24 @@ def _read_input() -> bytes:
     return kept["input"]
 
 
-def _noted(locator: ProjectLocator, blame: Blame) -> list[tuple[int, int, LineNote]]:
-    """Return what git-ai's notes say about lines that no annotation owns."""
-    # Imported late, as below: only where git is asked.
-    from vibes_lsp.exchange.note_overlay import NoteOverlay  # noqa: PLC0415
+def _said_of_commits(
+    locator: ProjectLocator, blame: Blame
+) -> tuple[list[tuple[int, int, LineNote]], list[tuple[int, int, AgentTrailer]]]:
+    """Return what git-ai's notes say of lines that no annotation owns, and trailers of the rest."""
+    # Imported late: only where git is asked.
+    from vibes_lsp.exchange.brought_lines import committed_file  # noqa: PLC0415
+    from vibes_lsp.exchange.note_overlay import notes_of_lines  # noqa: PLC0415
+    from vibes_lsp.exchange.trailer_overlay import trailers_of_lines  # noqa: PLC0415
 
-    found = NoteOverlay(locator).of(blame.path)
-    return [] if found is None else found.runs(blame.text, line_owners(blame.placements))
-
-
-def _trailers(
-    locator: ProjectLocator, blame: Blame, noted: Sequence[tuple[int, int, LineNote]]
-) -> list[tuple[int, int, AgentTrailer]]:
-    """Return the agents in the trailers of commits, for lines that nothing better is known of."""
-    from vibes_lsp.exchange.trailer_overlay import TrailerOverlay  # noqa: PLC0415
-
-    found = TrailerOverlay(locator).of(blame.path)
+    repository, project = locator.repository, locator.trail.directory.project
+    file = None if repository is None else committed_file(repository, project, blame.path)
+    if repository is None or file is None:
+        return [], []
+    notes, trailers = notes_of_lines(repository, file), trailers_of_lines(repository, file)
     known = set(line_owners(blame.placements))
+    noted = [] if notes is None else notes.runs(blame.text, known)
     known |= {line for start, end, _ in noted for line in range(start, end + 1)}
-    return [] if found is None else found.runs(blame.text, known)
+    return noted, [] if trailers is None else trailers.runs(blame.text, known)
 
 
 def _as_json(runs: Iterable[tuple[int, int, LineNote | AgentTrailer]]) -> list[Members]:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Generic, TypeVar
 
 from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.file_versions import Version
-from vibes_lsp.history.line_origins import LineOrigin
-from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.line_origins import LineOrigin, line_origins
+from vibes_lsp.history.repository import Repository
 
 Said = TypeVar("Said")
+
+_FIRST_AGENTS: Final = datetime(2023, 1, 1, tzinfo=UTC)
+"""No tool wrote the notes or trailers that we read before: git need not look at older commits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,30 +61,42 @@ class BroughtLines(Generic[Said]):
         }
 
 
-def brought_lines(
-    locator: ProjectLocator,
-    path: str,
-    versions: Sequence[Version],
-    said_of: Callable[[LineOrigin], Said | None],
-) -> BroughtLines[Said] | None:
-    """Return what is said of the lines of a file that commits brought; None if nothing.
+@dataclass(frozen=True, slots=True)
+class CommittedFile:
+    """A file as HEAD has it.
 
-    Git blames the file only back to the oldest of these commits.
+    Attributes:
+        text: Its text.
+        origins: Where its lines come from; None for those from before all agents.
+    """
+
+    text: Text
+    origins: Sequence[LineOrigin | None]
+
+    def brought(self, said_of: Callable[[LineOrigin], Said | None]) -> BroughtLines[Said] | None:
+        """Return what is said of the lines; None if nothing."""
+        lines = {
+            number: said
+            for number, origin in enumerate(self.origins, 1)
+            if origin is not None and (said := said_of(origin)) is not None
+        }
+        return BroughtLines(self.text, lines) if lines else None
+
+
+def committed_file(repository: Repository, project: Path, path: str) -> CommittedFile | None:
+    """Return a file of a project as HEAD has it; None if HEAD has none, or git fails.
 
     Args:
-        locator: The project's locator.
-        path: The file, relative to the project.
-        versions: The versions of the file that those commits made of which something is said.
-        said_of: Returns what is said of a line of a commit.
+        repository: The repository.
+        project: The project's folder.
+        path: The file, relative to it.
     """
-    moments = [version.moment for version in versions]
-    blame = locator.blame(path, min(moments)) if moments else None
-    text = next((text for _, text in locator.versions_of(path)), None) if blame else None
-    if blame is None or text is None:
+    head, name = repository.head(), repository.prefix_of(project) + path
+    data = None if head is None else repository.objects.contents(f"{head}:{name}")
+    if head is None or data is None:
         return None
-    lines = {
-        number: said
-        for number, origin in enumerate(blame, 1)
-        if origin is not None and (said := said_of(origin)) is not None
-    }
-    return BroughtLines(text, lines) if lines else None
+    try:
+        origins = line_origins(repository, name, head, since=_FIRST_AGENTS)
+    except HistoryUnavailable:
+        return None
+    return CommittedFile(Text.from_bytes(data), origins)

@@ -6,13 +6,11 @@ source and never count as verified: a note is as untrusted as who pushed it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from vibes_lsp.agents.events import UNKNOWN
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.exchange.brought_lines import BroughtLines, brought_lines
+from vibes_lsp.exchange.brought_lines import BroughtLines, CommittedFile
 from vibes_lsp.exchange.git_ai_notes import (
     MAX_NOTE,
     NOTES_REF,
@@ -22,13 +20,10 @@ from vibes_lsp.exchange.git_ai_notes import (
     parse_note,
 )
 from vibes_lsp.history.line_origins import LineOrigin
-from vibes_lsp.history.notes import NotesRef
+from vibes_lsp.history.notes import list_notes
 from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.members import Members
-
-_MAX_KEPT: Final = 256
-"""Files of commits with notes that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,49 +52,25 @@ class LineNote:
         }
 
 
-class NoteOverlay:
-    """Reads git-ai's notes for files of a project; for one thread at a time.
+def notes_of_lines(repository: Repository, file: CommittedFile) -> BroughtLines[LineNote] | None:
+    """Return what git-ai's notes say about the lines of a file; None if nothing."""
+    notes = list_notes(repository, NOTES_REF)
 
-    Nothing starts where there are no notes.
-
-    Args:
-        locator: The project's locator, which reads git's history.
-    """
-
-    def __init__(self, locator: ProjectLocator) -> None:
-        self._locator = locator
-        self._ref: NotesRef | None = None
-        self._kept: dict[tuple[str, str, str], Mapping[int, LineNote]] = {}
-
-    def of(self, path: str) -> BroughtLines[LineNote] | None:
-        """Return what the notes say about the lines of a file; None if nothing."""
-        repository = self._locator.repository
-        if repository is None:
+    def note_of(origin: LineOrigin) -> LineNote | None:
+        blob = notes.get(origin.commit)
+        if blob is None:
             return None
-        if self._ref is None or self._ref.repository != repository:
-            self._ref, self._kept = NotesRef(repository, NOTES_REF), {}
-        notes = self._ref.notes()
-        if not notes:
-            return None
+        key = f"note {blob} {origin.commit} {origin.path}"
+        known = repository.cache.get(key, dict[int, LineNote])
+        if known is None:
+            known = _notes_of_lines(repository.objects, origin.commit, origin.path, blob)
+            repository.cache.put(key, known)
+        return known.get(origin.number + 1)
 
-        def note_of(origin: LineOrigin) -> LineNote | None:
-            blob = notes.get(origin.commit)
-            if blob is None:
-                return None
-            key = origin.commit, origin.path, blob
-            if key not in self._kept:
-                while len(self._kept) >= _MAX_KEPT:
-                    del self._kept[next(iter(self._kept))]
-                self._kept[key] = _notes_of_lines(repository.objects, *key)
-            return self._kept[key].get(origin.number + 1)
-
-        noted = [each for each in self._locator.file_versions(path) if each.commit in notes]
-        return brought_lines(self._locator, path, noted, note_of)
+    return file.brought(note_of) if notes else None
 
 
-def _notes_of_lines(
-    objects: GitObjects, commit: str, path: str, blob: str
-) -> Mapping[int, LineNote]:
+def _notes_of_lines(objects: GitObjects, commit: str, path: str, blob: str) -> dict[int, LineNote]:
     """Return what the note of a commit says about the lines of a file, 1-based."""
     data, entry = objects.contents(blob, MAX_NOTE), objects.entry(commit, path)
     file = None if entry is None else objects.contents(entry.id)

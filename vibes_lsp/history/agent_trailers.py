@@ -6,7 +6,7 @@ A trailer is as untrusted as the rest of a message, and says nothing about singl
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -65,16 +65,28 @@ class AgentTrailer:
         return {"agent": self.agent, "trailer": self.text, "commit": self.commit}
 
 
-def read_agent_trailers(
-    repository: Repository, commits: Sequence[str]
-) -> dict[str, AgentTrailer] | None:
-    """Return the trailers that name an agent, by commit; None if git fails or is too slow.
+def read_agent_trailers(repository: Repository, commits: Iterable[str]) -> dict[str, AgentTrailer]:
+    """Return the trailers that name an agent, by commit; each commit is read once.
 
     Args:
         repository: The repository.
         commits: Their full hashes; their ancestors are not read.
     """
-    keys = "|".join(_KEYS)
+    known = {
+        commit: repository.cache.get(f"trailer {commit}", list[AgentTrailer]) for commit in commits
+    }
+    missing = [commit for commit, trailers in known.items() if trailers is None]
+    try:
+        new = _read(repository, missing) if missing else {}
+    except HistoryUnavailable:
+        return {}
+    for commit in missing:
+        known[commit] = [new[commit]] if commit in new else []
+        repository.cache.put(f"trailer {commit}", known[commit])
+    return {commit: trailers[0] for commit, trailers in known.items() if trailers}
+
+
+def _read(repository: Repository, commits: Sequence[str]) -> dict[str, AgentTrailer]:
     arguments = (
         "log",
         "--no-show-signature",
@@ -82,18 +94,13 @@ def read_agent_trailers(
         "--encoding=UTF-8",
         "--extended-regexp",
         "--regexp-ignore-case",
-        f"--grep=^({keys}):.*({'|'.join(_AGENTS)})",
+        f"--grep=^({'|'.join(_KEYS)}):.*({'|'.join(_AGENTS)})",
         "--format=%x01%H%n%(trailers:only,unfold)",
         "--no-walk=unsorted",
         "--stdin",
         "--",
     )
-    if not commits:
-        return {}
-    try:
-        lines = run_git(repository.root, *arguments, stdin="\n".join(commits).encode()).split(b"\n")
-    except HistoryUnavailable:
-        return None
+    lines = run_git(repository.root, *arguments, stdin="\n".join(commits).encode()).split(b"\n")
     found: dict[str, AgentTrailer] = {}
     commit = ""
     for line in lines:

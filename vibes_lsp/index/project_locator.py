@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
+from contextlib import closing, suppress
 from functools import partial
 from typing import Final, Self, TypeAlias
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
-from vibes_lsp.history.file_versions import Version
+from vibes_lsp.history.file_versions import file_changes
 from vibes_lsp.history.git_cache import GitCache
-from vibes_lsp.history.line_origins import LineOrigin
 from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.file_names import FileNames
 from vibes_lsp.index.project_files import read_source
+from vibes_lsp.patience import GIT
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners
 from vibes_lsp.store.audit_dir import AuditDir
@@ -294,20 +294,21 @@ class ProjectLocator:
         if lineages:
             self.resolve_commits(lineages)
 
-    def blame(self, path: str, since: datetime) -> Sequence[LineOrigin | None] | None:
-        """Return where each line of a file in HEAD comes from; see `ProjectHistory.blame`."""
-        return None if self._history is None else self._history.blame(path, since)
-
     def versions_of(self, path: str) -> Iterator[tuple[str, Text]]:
         """Yield the versions of a file that git has, newest first, each with its name then."""
-        for version in () if self._history is None else self._history.versions(path).versions:
-            data = None if self._history is None else self._history.contents(version)
-            if data is not None:
-                yield version.path, Text.from_bytes(data)
-
-    def file_versions(self, path: str) -> Sequence[Version]:
-        """Return the versions of a file that git has, newest first; see `versions_of`."""
-        return () if self._history is None else self._history.versions(path).versions
+        repository, head = self._repository, self.head()
+        if repository is None or head is None:
+            return
+        prefix = repository.prefix_of(self.trail.directory.project)
+        for name in (path, *self.former_paths(path)):
+            with (
+                suppress(HistoryUnavailable),
+                closing(file_changes(repository, [head], [prefix + name], patience=GIT)) as changes,
+            ):
+                for change in changes:
+                    data = repository.objects.contents(change.blob)
+                    if data is not None:
+                        yield name, Text.from_bytes(data)
 
     def former_paths(self, path: str) -> tuple[str, ...]:
         """Return the former names of a file under which annotations are recorded."""

@@ -11,8 +11,10 @@ from typing import Final, TypeVar
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.exchange.note_overlay import NoteOverlay
-from vibes_lsp.exchange.trailer_overlay import TrailerOverlay
+from vibes_lsp.exchange.brought_lines import BroughtLines, committed_file
+from vibes_lsp.exchange.note_overlay import LineNote, notes_of_lines
+from vibes_lsp.exchange.trailer_overlay import trailers_of_lines
+from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.lsp.documents import Document
@@ -132,9 +134,7 @@ class HistoryLookup:
         self._closed_files_of: tuple[str | None, Sequence[str], int] = None, (), -1
         self._files: dict[str, LookedUpFile] = {}
         self._nearest: dict[tuple[str, ...], str | None] = {}
-        self._notes: NoteOverlay | None = None
         self._subjects: dict[str, str | None] = {}
-        self._trailers: TrailerOverlay | None = None
 
     def look_up(self, request: LookupRequest) -> HistorySnapshot:
         """Return what history says of all open documents, those of the request asked now."""
@@ -183,14 +183,22 @@ class HistoryLookup:
             known = before.known
         resolved = dict(locator.resolved_commits)
         former = locator.former_paths(path)
-        return LookedUpFile(
-            known,
-            former,
-            resolved,
-            self._notes_of(locator).of(path) if request.use_notes else None,
-            self._trailers_of(locator).of(path) if request.use_notes else None,
-            self._look_up_subjects(locator, (path, *former), resolved),
+        notes, trailers = (
+            self._said_of_commits(locator, path) if request.use_notes else (None, None)
         )
+        subjects = self._look_up_subjects(locator, (path, *former), resolved)
+        return LookedUpFile(known, former, resolved, notes, trailers, subjects)
+
+    @staticmethod
+    def _said_of_commits(
+        locator: ProjectLocator, path: str
+    ) -> tuple[BroughtLines[LineNote] | None, BroughtLines[AgentTrailer] | None]:
+        """Return what notes and trailers say of the commits that brought a file's lines."""
+        repository, project = locator.repository, locator.trail.directory.project
+        file = None if repository is None else committed_file(repository, project, path)
+        if repository is None or file is None:
+            return None, None
+        return notes_of_lines(repository, file), trailers_of_lines(repository, file)
 
     def _look_up_subjects(
         self,
@@ -210,14 +218,6 @@ class HistoryLookup:
         for name in commits - self._subjects.keys():
             self._subjects[name] = locator.subject(name)
         return {name: subject for name in commits if (subject := self._subjects[name]) is not None}
-
-    def _notes_of(self, locator: ProjectLocator) -> NoteOverlay:
-        self._notes = self._notes or NoteOverlay(locator)
-        return self._notes
-
-    def _trailers_of(self, locator: ProjectLocator) -> TrailerOverlay:
-        self._trailers = self._trailers or TrailerOverlay(locator)
-        return self._trailers
 
     def look_up_closed_files(self) -> ClosedFiles:
         """Return the commits of existing files' annotations, and the names of renamed files.
@@ -265,7 +265,6 @@ class HistoryLookup:
         """End git's processes."""
         self._files = {}
         self._request = LookupRequest(use_git=False)
-        self._notes = self._trailers = None
         if self._locator is not None:
             self._locator.close()
             self._locator = None

@@ -9,12 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.git_ai_notes import CLAUDE, attach, note, session_key
-from tests.trails import Repository, TrailWriter
-from tests.unit.trail.trails import read_trail
+from tests.trails import Repository
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.exchange.brought_lines import BroughtLines
-from vibes_lsp.exchange.note_overlay import NoteOverlay
-from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.exchange.brought_lines import BroughtLines, committed_file
+from vibes_lsp.exchange.note_overlay import notes_of_lines
+from vibes_lsp.history.repository import Repository as Opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -45,7 +44,7 @@ def test_what_is_said_of_a_line_is_said_of_the_same_line(
 @pytest.mark.parametrize("folder", ["", "inner/"])
 def test_a_note_follows_its_lines_through_a_rename(tmp_path: Path, folder: str) -> None:
     repository = Repository(tmp_path)
-    TrailWriter(tmp_path / folder)
+    (tmp_path / folder).mkdir(exist_ok=True)
     made = "".join(f"value_{number} = compute({number})\n" for number in range(9))
     repository.write(f"{folder}a.py", made)
     commit = repository.commit("Made")
@@ -55,12 +54,15 @@ def test_a_note_follows_its_lines_through_a_rename(tmp_path: Path, folder: str) 
     moved = made.replace("value_3 = compute(3)\n", "value_3 = other(3)\n")
     repository.write(f"{folder}b.py", f"# a person's\n{moved}")
     repository.commit("Edited")
-    with ProjectLocator(read_trail(tmp_path / folder)) as locator:
-        found = NoteOverlay(locator).of("b.py")
-        assert found is not None
-        runs = found.runs(found.text, ())
-        assert [(start, end, each.commit) for start, end, each in runs] == [
-            (4, 4, commit),
-            (6, 6, commit),
-        ]
-        assert NoteOverlay(locator).of("none.py") is None
+    opened = Opened(tmp_path)
+    file = committed_file(opened, tmp_path / folder, "b.py")
+    assert file is not None
+    found = notes_of_lines(opened, file)
+    assert found is not None
+    runs = found.runs(found.text, ())
+    assert [(start, end, note.commit) for start, end, note in runs] == [
+        (4, 4, commit),
+        (6, 6, commit),
+    ]
+    assert committed_file(opened, tmp_path / folder, "none.py") is None
+    opened.close()

@@ -1,4 +1,4 @@
-"""Git notes: found wherever git keeps the ref, and without a process where there is none."""
+"""Git notes: found wherever git keeps the ref."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import pytest
 
 from tests.git_ai_notes import REF, attach
 from tests.trails import Repository
-from vibes_lsp.history import notes as notes_module
-from vibes_lsp.history.notes import NotesRef, list_notes, oldest_first
+from vibes_lsp.history.notes import list_notes, oldest_first
 from vibes_lsp.history.repository import Repository as Opened
 
 if TYPE_CHECKING:
@@ -24,44 +23,30 @@ def repository(tmp_path: Path) -> Repository:
     return made
 
 
-def test_where_there_are_no_notes_git_is_not_run(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repository.git("branch", "other")
-    repository.git("pack-refs", "--all")
-
-    def refused(*_: object) -> dict[str, str]:
-        raise AssertionError
-
-    monkeypatch.setattr(notes_module, "list_notes", refused)
-    ref = NotesRef(Opened(repository.path), REF)
-    assert [ref.notes() for _ in range(3)] == [{}, {}, {}]
-
-
 @pytest.mark.parametrize("packed", [False, True])
 def test_notes_are_read_when_the_ref_appears_changes_and_goes(
     repository: Repository, packed: bool
 ) -> None:
-    ref = NotesRef(Opened(repository.path), REF)
-    assert ref.notes() == {}
+    opened = Opened(repository.path)
+    assert list_notes(opened, REF) == {}
     head = repository.head()
     attach(repository, head, "one\n")
     if packed:
         repository.git("pack-refs", "--all")
-    first = dict(ref.notes())
+    first = list_notes(opened, REF)
     assert list(first) == [head]
     attach(repository, head, "another\n")
-    assert list(ref.notes()) == [head]
-    assert dict(ref.notes()) != first
+    assert list(list_notes(opened, REF)) == [head]
+    assert list_notes(opened, REF) != first
     repository.git("update-ref", "-d", REF)
-    assert ref.notes() == {}
+    assert list_notes(opened, REF) == {}
 
 
 def test_notes_are_found_in_another_work_tree(repository: Repository, tmp_path: Path) -> None:
     head = repository.head()
     attach(repository, head, "one\n")
     repository.git("worktree", "add", "--quiet", str(tmp_path / "tree"), "-b", "tree")
-    assert list(NotesRef(Opened(tmp_path / "tree"), REF).notes()) == [head]
+    assert list(list_notes(Opened(tmp_path / "tree"), REF)) == [head]
 
 
 def test_what_is_no_note_of_a_commit_is_left_out(repository: Repository) -> None:
