@@ -17,6 +17,8 @@ from typing import Final, NamedTuple, Self
 
 from vibes_lsp.anchors.align import align
 from vibes_lsp.anchors.text import Text, replace_invalid
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.file_versions import FileChange, file_changes
 from vibes_lsp.history.objects import Commit, GitObjects
 from vibes_lsp.history.renames import renames_in_commit
 from vibes_lsp.history.repository import Repository
@@ -88,6 +90,7 @@ class CommittedVersions:
         self._prefix = repository.prefix_of(project)
         self._boundary = repository.shallow_boundary()
         self._renames = lru_cache(maxsize=4)(self._read_renames)
+        self._changes = lru_cache(maxsize=16)(self._read_changes)
 
     def __enter__(self) -> Self:
         return self
@@ -113,6 +116,17 @@ class CommittedVersions:
     def commit(self, name: str) -> Commit | None:
         """Return a commit by its hash or a unique prefix of it; None if git does not have it."""
         return self._objects.commit(name)
+
+    def commits_since(self, path: str, moment: datetime) -> list[str]:
+        """Return HEAD and its ancestors that changed a file from then on, oldest first."""
+        return [change.commit for change in self._changes(path) if change.moment >= moment]
+
+    def _read_changes(self, path: str) -> list[FileChange]:
+        try:
+            changes = list(file_changes(self.repository, ["HEAD"], [self._prefix + path]))
+        except HistoryUnavailable:
+            return []
+        return changes[::-1]
 
     def blob(self, name: str) -> bytes | None:
         """Return the bytes of a blob; None if it is missing or too large."""

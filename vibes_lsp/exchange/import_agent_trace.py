@@ -42,7 +42,6 @@ from vibes_lsp.exchange.import_plan import (
     Refusal,
 )
 from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT, ReadCandidates
-from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.model.canonical_json import canonical_json
@@ -92,13 +91,10 @@ def read_agent_trace(paths: Sequence[Path]) -> ReadCandidates:
         repository = open_repository(context.project)
         files = list(_files(paths or [context.project / TRACE_FOLDER]))
         if repository is None:
-            yield from _read_files(context, files, None, None)
+            yield from _read_files(context, files, None)
             return
-        with (
-            CommittedVersions(repository, context.project) as versions,
-            ProjectHistory(context.project) as history,
-        ):
-            yield from _read_files(context, files, versions, history)
+        with CommittedVersions(repository, context.project) as versions:
+            yield from _read_files(context, files, versions)
 
     return read
 
@@ -119,9 +115,8 @@ def _read_files(
     context: RecordingContext,
     files: Sequence[Path],
     versions: CommittedVersions | None,
-    history: ProjectHistory | None,
 ) -> Iterator[Candidate]:
-    reader = _TraceReader(context, versions, history)
+    reader = _TraceReader(context, versions)
     for path in files:
         data = read_file(path, limit=MAX_FILE)
         if data is None:
@@ -149,16 +144,14 @@ class _TraceReader:
     Args:
         context: The trail.
         versions: Reads versions; None without git.
-        history: Lists versions; None without git.
     """
 
     def __init__(
         self,
         context: RecordingContext,
         versions: CommittedVersions | None,
-        history: ProjectHistory | None,
     ) -> None:
-        self._context, self._versions, self._history = context, versions, history
+        self._context, self._versions = context, versions
         self._version: Callable[[str, str], CommittedVersion | None] = lru_cache(maxsize=16)(
             self._read_version
         )
@@ -231,12 +224,11 @@ class _TraceReader:
 
     def _versions_since(self, path: str, moment: datetime) -> Iterator[CommittedVersion]:
         """Yield the versions of a file that were committed since a record, oldest first."""
-        if self._history is None:
+        if self._versions is None:
             return
-        since = moment - COMMITTED_FIRST
-        found = [each for each in self._history.versions(path).versions if each.moment >= since]
-        for each in found[::-1][:_MAX_VERSIONS]:
-            version = self._version(each.path, each.commit)
+        commits = self._versions.commits_since(path, moment - COMMITTED_FIRST)
+        for commit in commits[:_MAX_VERSIONS]:
+            version = self._version(path, commit)
             if version is not None:
                 yield version
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -11,10 +12,10 @@ from typing import Final
 
 from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.exchange.import_plan import ImportedEdit, session_spans
-from vibes_lsp.history.file_versions import Version
-from vibes_lsp.history.project_history import ProjectHistory
+from vibes_lsp.history.file_versions import FileChange, file_changes
+from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.trail.lineage_commits import edit_begin
 from vibes_lsp.trail.trail import Trail
@@ -35,28 +36,41 @@ def older_edits(trail: Trail, edits: Mapping[int, ImportedEdit]) -> frozenset[in
         trail: The trail, refreshed.
         edits: The edits that are new.
     """
-    if not edits:
+    project = trail.directory.project
+    repository = open_repository(project) if edits else None
+    if repository is None:
         return frozenset()
     older: set[int] = set()
     starts: dict[str, datetime] = {}
-    with ProjectHistory(trail.directory.project) as history:
-        history.prefetch({edit.path for edit in edits.values()})
-        while True:
-            left = {number: edit for number, edit in edits.items() if number not in older}
-            begun = _session_starts(trail, left.values())
-            by_path: dict[str, dict[int, ImportedEdit]] = defaultdict(dict)
-            for number, edit in left.items():
-                session = None if edit.session is None else edit.session.id
-                if not older or (session and starts.get(session) != begun.get(session)):
-                    by_path[edit.path][number] = edit
-            starts = begun
-            found: set[int] = set()
-            for path, some in by_path.items():
-                file = _FileVersions(history, trail.directory.project, path)
-                found |= {number for number, edit in some.items() if file.had(edit, starts)}
-            if not found:
-                return frozenset(older)
-            older |= found
+    versions = _versions(repository, project, {edit.path for edit in edits.values()})
+    while True:
+        left = {number: edit for number, edit in edits.items() if number not in older}
+        begun = _session_starts(trail, left.values())
+        by_path: dict[str, dict[int, ImportedEdit]] = defaultdict(dict)
+        for number, edit in left.items():
+            session = None if edit.session is None else edit.session.id
+            if not older or (session and starts.get(session) != begun.get(session)):
+                by_path[edit.path][number] = edit
+        starts = begun
+        found: set[int] = set()
+        for path, some in by_path.items():
+            file = _FileVersions(repository, project, path, versions.get(path, ()))
+            found |= {number for number, edit in some.items() if file.had(edit, starts)}
+        if not found:
+            repository.close()
+            return frozenset(older)
+        older |= found
+
+
+def _versions(
+    repository: Repository, project: Path, paths: Iterable[str]
+) -> Mapping[str, Sequence[FileChange]]:
+    """Return what HEAD and its ancestors did to files, newest first; nothing if git fails."""
+    prefix, found = repository.prefix_of(project), defaultdict[str, list[FileChange]](list)
+    with suppress(HistoryUnavailable):
+        for change in file_changes(repository, ["HEAD"], [prefix + path for path in paths]):
+            found[change.path.removeprefix(prefix)].append(change)
+    return found
 
 
 def _session_starts(trail: Trail, edits: Iterable[ImportedEdit]) -> dict[str, datetime]:
@@ -73,23 +87,27 @@ class _FileVersions:
     """The versions of a file that git has, newest first, up to a limit of their bytes.
 
     Args:
-        history: The project's git history.
+        repository: The repository.
         project: The project's folder.
         path: The file, relative to it.
+        versions: What commits did to it.
     """
 
-    def __init__(self, history: ProjectHistory, project: Path, path: str) -> None:
-        self._history, self._project, self._path = history, project, path
-        self._versions = history.versions(path).versions
+    def __init__(
+        self, repository: Repository, project: Path, path: str, versions: Sequence[FileChange]
+    ) -> None:
+        self._repository, self._project, self._path = repository, project, path
+        self._versions = versions
         self._texts: dict[str, Text] = {}
         left = _MAX_BYTES
-        for version in self._versions:
-            data = None if version.blob in self._texts else history.contents(version)
+        for version in versions:
+            blob = version.blob
+            data = None if blob in self._texts else repository.objects.contents(blob)
             left -= len(data or b"")
             if left < 0:
                 break
             if data is not None:
-                self._texts[version.blob] = Text.from_bytes(data)
+                self._texts[blob] = Text.from_bytes(data)
         self._lines = {blob: frozenset(text.lines) for blob, text in self._texts.items()}
         self._text_of = lru_cache(maxsize=4)(self._read_text)
         self._came_from = lru_cache(maxsize=_MAX_COMPARED)(
@@ -112,7 +130,7 @@ class _FileVersions:
             for blob in list(candidates)[:_MAX_COMPARED]
         )
 
-    def _before(self, commit: str | None) -> Sequence[Version]:
+    def _before(self, commit: str | None) -> Sequence[FileChange]:
         """Return the versions before a commit, by order and not by clock; all if it made none."""
         made = [number for number, each in enumerate(self._versions) if each.commit == commit]
         return self._versions[made[0] + 1 :] if made else self._versions
@@ -124,6 +142,6 @@ class _FileVersions:
                 return read_source(self._project, self._path)
             except UnreadableFile:
                 return Text("")
-        version = self._history.version_at(self._path, commit)
-        data = None if version is None else self._history.contents(version)
+        name = self._repository.prefix_of(self._project) + self._path
+        data = self._repository.objects.contents(f"{commit}:{name}")
         return Text.from_bytes(data or b"")
