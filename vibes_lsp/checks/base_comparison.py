@@ -22,7 +22,7 @@ from vibes_lsp.checks.policy_changes import check_policy
 from vibes_lsp.checks.reverted_records import Revert, Reverts
 from vibes_lsp.errors import HistoryUnavailable, MalformedJson
 from vibes_lsp.history.diff import TreeChange, tree_changes
-from vibes_lsp.history.file_versions import commits_of_file
+from vibes_lsp.history.file_changes import commits_by_file
 from vibes_lsp.history.log_additions import added_lines, record_id_of
 from vibes_lsp.history.objects import TreeEntry
 from vibes_lsp.history.repository import Repository
@@ -376,7 +376,7 @@ def _branch_entries(
     seen: set[tuple[str, bytes]] = set()
     name = f"{repository.prefix_of(directory.project)}{directory.path.name}/{MANIFEST_NAME}"
     branch = (revisions.head, f"^{revisions.base}")
-    for commit in sorted(commits_of_file(repository, branch, name)):
+    for commit in sorted(commits_by_file(repository, branch, [name]).get(name, ())):
         for key, entry in _entries_at(context, revisions, commit).entries.items():
             if (key, entry) in seen:
                 continue

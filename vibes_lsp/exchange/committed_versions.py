@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, Self
 from vibes_lsp.anchors.align import align
 from vibes_lsp.anchors.text import Text, replace_invalid
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.file_versions import FileChange, file_changes
+from vibes_lsp.history.file_changes import FileChange, file_changes
 from vibes_lsp.history.objects import Commit, GitObjects
 from vibes_lsp.history.renames import renames_in_commit
 from vibes_lsp.history.repository import Repository

@@ -59,10 +59,9 @@ class AnnotationCollector:
 
     def collect(self) -> Iterator[tuple[Text, Placement]]:
         """Yield each annotation in the files with the text that it was found in."""
-        self.locator.prefetch_history()
         annotated = self.locator.annotated_files()
         files = annotated if self.files is None else self._selected_files(annotated)
-        self.locator.resolve_all_commits(files)
+        self.locator.prefetch(files)
         for path in self._linked_files(annotated):
             self._read(path)
         lost: list[tuple[Text, Placement]] = []

@@ -14,7 +14,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.gate.trail_diff import TrailDiff
 from vibes_lsp.history.contributors import Contributors, parse_identity
-from vibes_lsp.history.file_versions import commits_by_file
+from vibes_lsp.history.file_changes import commits_by_file
 from vibes_lsp.history.line_origins import line_origins
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.index.project_files import read_source

@@ -100,6 +100,23 @@ def run_git(
     return completed.stdout
 
 
+def without_filters(folder: Path) -> dict[str, str]:
+    """Return variables with which git runs no filter that a configuration names.
+
+    Where git writes an index, it may compare files that the command does not name.
+    """
+    options = ("--name-only", "--null", "--get-regexp", r"^filter\.")
+    try:
+        listed = run_git(folder, "config", *options).decode("utf-8", "surrogateescape")
+    except HistoryUnavailable:  # no filter is configured
+        return {}
+    names = [name for name in listed.split("\0") if name]
+    variables = {"GIT_CONFIG_COUNT": str(len(names))}
+    for number, name in enumerate(names):
+        variables |= {f"GIT_CONFIG_KEY_{number}": name, f"GIT_CONFIG_VALUE_{number}": ""}
+    return variables
+
+
 def git_verdict(folder: Path, *arguments: str) -> tuple[bool, str]:
     """Run a git command whose failure is an answer; return whether it succeeded, and its messages.
 

@@ -16,7 +16,7 @@ import hashlib
 import logging
 import os
 import threading
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -64,7 +64,6 @@ class GitCache:
     def __init__(self, root: Path | None = None) -> None:
         self._root = root
         self._lock = threading.RLock()
-        self._tip = self._boundary = ""
         self._facts: dict[bytes, bytes] = {}
         self._size = 0
         self._database: sqlite3.Connection | None = None
@@ -75,11 +74,6 @@ class GitCache:
         with self._lock:
             if self._root is None:
                 self._root, self._is_opened = root, False
-
-    def set_head(self, head: str, boundary: Collection[str]) -> None:
-        """Set HEAD and the shallow boundary, for `get_for_head` and `get_for_tip`."""
-        self._boundary = digest_of(sorted(boundary))
-        self._tip = f"{head} {self._boundary}"
 
     def get(self, key: str, kind: type[_T]) -> _T | None:
         """Return a fact; None if it is unknown.
@@ -107,24 +101,6 @@ class GitCache:
                 self._forget()
             self._facts[_digest(key)] = encoded
             self._size += len(encoded)
-
-    def get_for_head(self, key: str, kind: type[_T]) -> _T | None:
-        """Return a fact about the ancestors of HEAD; None if unknown."""
-        return self.get(f"{self._tip} {key}", kind)
-
-    def put_for_head(self, key: str, value: object) -> None:
-        """Add a fact about the ancestors of HEAD."""
-        if self._tip:
-            self.put(f"{self._tip} {key}", value)
-
-    def get_for_tip(self, key: str, kind: type[_T]) -> tuple[str, _T] | None:
-        """Return a commit and a fact about it and its ancestors; None if unknown."""
-        pair = cast("type[tuple[str, _T]]", tuple.__class_getitem__((str, kind)))
-        return self.get(f"tip {self._boundary} {key}", pair)
-
-    def put_for_tip(self, key: str, tip: str, value: object) -> None:
-        """Add a fact about a commit and its ancestors, which can be extended for another one."""
-        self.put(f"tip {self._boundary} {key}", (tip, value))
 
     def save(self) -> None:
         """Write what is new, all of it or nothing."""

@@ -17,7 +17,7 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.history.git import run_git
+from vibes_lsp.history.git import run_git, without_filters
 from vibes_lsp.history.staging import staged_entries
 from vibes_lsp.model.canonical_json import FastDecoder
 from vibes_lsp.store.appending import repair_partial_line
@@ -168,7 +168,14 @@ def _unstage(place: WaitingPlace, mark: Mark) -> None:
     ]
     if lines:
         text = "".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape")
-        run_git(place.root, "update-index", "-z", "--index-info", stdin=text)
+        run_git(
+            place.root,
+            "update-index",
+            "-z",
+            "--index-info",
+            stdin=text,
+            environment=without_filters(place.root),
+        )
 
 
 def _restore_files(directory: AuditDir, mark: Mark) -> None:

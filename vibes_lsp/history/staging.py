@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import literal_pathspec, run_git
+from vibes_lsp.history.git import literal_pathspec, run_git, without_filters
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.store.files import read_file
 
@@ -88,6 +88,7 @@ def mark_resolved(repository: Repository, path: Path, mode: str) -> None:
         mode,
         blob,
         repository.relative_path(path),
+        environment=without_filters(repository.root),
     )
 
 
@@ -379,7 +380,14 @@ def commit_files(repository: Repository, files: Sequence[Path], message: str) ->
     if not names:
         return False
     options = ("--quiet", "--no-verify", "--no-gpg-sign", "--message", message, "--only")
-    run_git(repository.root, "commit", *options, "--", *map(literal_pathspec, names))
+    run_git(
+        repository.root,
+        "commit",
+        *options,
+        "--",
+        *map(literal_pathspec, names),
+        environment=without_filters(repository.root),
+    )
     return True
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from vibes_lsp.history.project_history import ProjectHistory
+from vibes_lsp.history.current_names import current_names
+from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.paths import can_be_in_project, is_too_long, normal_path
 from vibes_lsp.trail.trail import Trail
 
@@ -18,33 +19,15 @@ class FileNames:
 
     Args:
         trail: The trail, refreshed.
-        history: The history of the project's files; None without git.
+        repository: The repository that the project is in; None without git.
         renamed: New names by old ones, of files that were renamed since the last commit.
     """
 
     def __init__(
-        self, trail: Trail, history: ProjectHistory | None, renamed: Mapping[str, str]
+        self, trail: Trail, repository: Repository | None, renamed: Mapping[str, str]
     ) -> None:
-        self._trail, self._history, self._renamed = trail, history, renamed
+        self._trail, self._repository, self._renamed = trail, repository, renamed
         self._project: Final = str(trail.directory.project)
-
-    def prefetch(self, paths: Iterable[str] | None = None) -> None:
-        """Read git's history of files at once, by default of all annotated files.
-
-        That of the log and of files that are gone comes with it: it is needed for any file.
-
-        Args:
-            paths: The files.
-        """
-        if self._history is not None:
-            names = self.names if paths is None else (*paths, *self._gone)
-            self._history.prefetch((*names, *self._log_path))
-
-    @property
-    def _log_path(self) -> tuple[str, ...]:
-        directory = self._trail.directory
-        is_inside = directory.log.is_relative_to(directory.project)
-        return (directory.log.relative_to(directory.project).as_posix(),) if is_inside else ()
 
     @cached_property
     def annotated_files(self) -> Mapping[str, None]:
@@ -75,9 +58,7 @@ class FileNames:
         """
         if self._exists(name):
             return name
-        now = self._renamed.get(name)
-        if now is None and self._history is not None:
-            now = self._history.current_paths([name]).get(name)
+        now = self._renamed.get(name) or self._names_in_git([name]).get(name)
         return name if now is None or not self._exists(now) else now
 
     @property
@@ -101,9 +82,22 @@ class FileNames:
     def _new_names(self) -> Mapping[str, str]:
         """The new names of renamed files: from the client, else from git."""
         found = {name: self._renamed[name] for name in self._gone if name in self._renamed}
-        if self._history is not None:
-            found |= self._history.current_paths(name for name in self._gone if name not in found)
+        found |= self._names_in_git([name for name in self._gone if name not in found])
         return {name: found[name] for name in self._gone if name in found}
+
+    def _names_in_git(self, names: Iterable[str]) -> Mapping[str, str]:
+        """Return the names that files of the project have now by git."""
+        if self._repository is None:
+            return {}
+        prefix = self._repository.prefix_of(self._trail.directory.project)
+        found = current_names(
+            self._repository, [prefix + name for name in names if can_be_in_project(name)]
+        )
+        return {
+            name.removeprefix(prefix): now.removeprefix(prefix)
+            for name, now in found.items()
+            if now.startswith(prefix)
+        }
 
     @cached_property
     def _gone(self) -> Mapping[str, None]:

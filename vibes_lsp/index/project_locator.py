@@ -10,16 +10,13 @@ from typing import Final, Self, TypeAlias
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
-from vibes_lsp.history.file_versions import file_changes
-from vibes_lsp.history.git_cache import GitCache
-from vibes_lsp.history.project_history import ProjectHistory
+from vibes_lsp.history.file_changes import file_changes
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.index.file_names import FileNames
 from vibes_lsp.index.project_files import read_source
 from vibes_lsp.patience import GIT
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners
-from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.kept_texts import read_kept_text
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.lineage_commits import resolve_commits
@@ -69,12 +66,12 @@ class ProjectLocator:
         self._unresolved: list[Lineage] = []
         self._use_cache = use_cache
         self._repository: Repository | None = None
-        self._history: ProjectHistory | None = None
+        self._head: str | None = None
         self._commits: CommitResolver | None = None
         self._owners: dict[str | None, ProjectOwners] = {}
         if use_git:
             self._open(repository or open_repository(trail.directory.project))
-        self._names = FileNames(trail, self._history, renamed or {})
+        self._names = FileNames(trail, self._repository, renamed or {})
 
     def __enter__(self) -> Self:
         return self
@@ -93,41 +90,29 @@ class ProjectLocator:
         self.resolved_commits.clear()
         self._resolved_names.clear()
         self._owners.clear()
-        self._names = FileNames(self.trail, self._history, renamed)
+        self._names = FileNames(self.trail, self._repository, renamed)
 
     def _open(self, repository: Repository | None) -> None:
         """Ask a repository from now on, which may be another one than before, or gone."""
-        if repository == self._repository:
-            if self._history is not None:
-                self._history.refresh_head()
-            return
-        self.close()
-        self._repository, self._history, self._commits = repository, None, None
-        if repository is not None:
-            project = self.trail.directory.project
-            history = self._history = ProjectHistory(
-                project,
-                use_cache=self._use_cache,
-                repository=repository,
-            )
-            self._commits = CommitResolver(
-                repository,
-                project,
-                self.trail.directory.log,
-                head=history.head,
-                cache=history.cache(),
-                walks=history.walks(),
-            )
+        if repository != self._repository:
+            self.close()
+            self._repository, self._commits = repository, None
+            if repository is not None:
+                directory = self.trail.directory
+                self._commits = CommitResolver(repository, directory.project, directory.log)
+                if self._use_cache:
+                    repository.cache.use_saved(repository.root)
+        self._head = None if self._repository is None else self._repository.head()
 
     def save_cache(self) -> None:
         """Save what git answered for later commands."""
-        if self._history is not None:
-            self._history.save_cache()
+        if self._repository is not None:
+            self._repository.cache.save()
 
     def close(self) -> None:
         """Save the cache and end git's process."""
-        if self._history is not None:
-            self._history.close()
+        if self._repository is not None:
+            self._repository.close()
 
     @property
     def repository(self) -> Repository | None:
@@ -141,23 +126,17 @@ class ProjectLocator:
 
     def head(self) -> str | None:
         """Return the commit of HEAD as of the last refresh; None without one."""
-        return None if self._history is None else self._history.head()
-
-    def cache(self) -> GitCache | None:
-        """Return what git answered earlier commands; None if that is not used."""
-        return None if self._history is None else self._history.cache()
+        return self._head
 
     def nearest_commit(self, commits: Sequence[str]) -> str | None:
         """Return the nearest ancestor of HEAD; None if there is none or git fails (R7)."""
         return None if self._repository is None else self._repository.nearest_ancestor(commits)
 
     def prefetch(self, paths: Sequence[str] | None = None) -> None:
-        """Prepare for questions about files, by default about all.
-
-        It reads git's history and resolves the commits of their annotations.
-        """
-        self.prefetch_history(paths)
-        self.resolve_all_commits(paths)
+        """Resolve the commits of annotations of files at once, by default of all that exist."""
+        for name in self.recorded_names(self.annotated_files() if paths is None else paths):
+            self._resolve_later(name)
+        self._resolve_batch()
 
     def prepared(
         self,
@@ -183,10 +162,6 @@ class ProjectLocator:
                 self._owners_at(commit).prefetch(annotated[asked : asked + _FILES])
                 asked += _FILES
             yield path
-
-    def prefetch_history(self, paths: Iterable[str] | None = None) -> None:
-        """Read git's history of files at once; resolve no commits. See `FileNames.prefetch`."""
-        self._names.prefetch(paths)
 
     def annotated_files(self) -> list[str]:
         """Return the existing files that annotations are about, by their current names."""
@@ -226,15 +201,10 @@ class ProjectLocator:
 
     def resolve_commits(self, lineages: Sequence[Lineage]) -> None:
         """Resolve the commits of annotations that record none, into `resolved_commits`."""
-        _resolve_commits(
-            self.resolved_commits, self._repository, self.trail.directory, self._commits, lineages
-        )
-
-    def resolve_all_commits(self, paths: Sequence[str] | None = None) -> None:
-        """Resolve the commits of annotations of files, by default of all that exist."""
-        for name in self.recorded_names(self.annotated_files() if paths is None else paths):
-            self.resolve_later(name)
-        self._resolve_batch()
+        if self._repository is not None and self._commits is not None:
+            self.resolved_commits |= resolve_commits(
+                lineages, self._repository, self.trail.directory, self._commits
+            )
 
     def recorded_names(self, paths: Iterable[str]) -> Iterator[str]:
         """Yield files, each with the former names under which annotations are recorded."""
@@ -242,7 +212,7 @@ class ProjectLocator:
             yield path
             yield from self._names.former_paths(path)
 
-    def resolve_later(self, name: str) -> None:
+    def _resolve_later(self, name: str) -> None:
         """Resolve the commits of annotations recorded for a file, together with those of others."""
         if self._repository is None or name in self._resolved_names:
             return
@@ -257,7 +227,7 @@ class ProjectLocator:
 
     def subject(self, commit: str) -> str | None:
         """Return the subject of a commit; None if git does not know it."""
-        return None if self._history is None else self._history.subject(commit)
+        return None if self._repository is None else self._repository.objects.subject(commit)
 
     @property
     def owners(self) -> ProjectOwners:
@@ -273,7 +243,6 @@ class ProjectLocator:
                 self._read_kept_text,
                 self.former_paths,
                 head=commit,
-                maker=(lambda _, __: None) if self._history is None else self._history.maker,
             )
         return self._owners[commit]
 
@@ -324,14 +293,3 @@ class ProjectLocator:
         """
         self._resolve_file(path)
         return self._owners_at(commit).locate(path, text)
-
-
-def _resolve_commits(
-    found: dict[str, ResolvedCommit],
-    repository: Repository | None,
-    directory: AuditDir,
-    commits: CommitResolver | None,
-    lineages: Sequence[Lineage],
-) -> None:
-    if repository is not None and commits is not None:
-        found.update(resolve_commits(lineages, repository, directory, commits))

@@ -147,7 +147,6 @@ class HistoryLookup:
         self._request = request
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
         locator = self._refreshed(request)
-        locator.prefetch_history(sorted(request.opened.union(request.texts)))
         for path, text in request.texts.items():
             self._files[path] = self._look_up_file(locator, path, text, request)
         locator.save_cache()
@@ -235,7 +234,7 @@ class HistoryLookup:
         state = locator.head(), names, locator.trail.log.epoch
         if self._closed_files_of != state:
             locator.resolved_commits.clear()
-            locator.resolve_all_commits()
+            locator.prefetch()
             locator.save_cache()
             self._closed_files = ClosedFiles(
                 dict(locator.resolved_commits), dict(locator.new_names()), dict(self._nearest)

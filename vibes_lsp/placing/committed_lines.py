@@ -7,7 +7,7 @@ that the commit moved, and for what a formatter changed, which is shown as edite
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -20,6 +20,7 @@ from vibes_lsp.anchors.line_hashes import MASKED, line_hash
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import compact
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.file_changes import last_changes
 from vibes_lsp.history.git_cache import digest_of
 from vibes_lsp.history.line_origins import LineOrigin, line_origins
 from vibes_lsp.history.repository import Repository
@@ -140,8 +141,6 @@ class CommittedOwners:
         repository: The repository.
         prefix: The project's folder from the top of the work tree: empty, or ending with a slash.
         records: The records of the log.
-        maker: Returns the commit that made the version of a file that a commit has, if it is known:
-            blame of the one is blame of the other, and stays so at later commits.
         state: What the records follow from, beside the commits; None if that is not known.
     """
 
@@ -150,18 +149,17 @@ class CommittedOwners:
         repository: Repository,
         prefix: str,
         records: LoggedRecords,
-        maker: Callable[[str, str], str | None] = lambda _, __: None,
         state: str | None = None,
     ) -> None:
         self._repository = repository
         self._prefix = prefix
         self._records = records
-        self._maker = maker
         self._state = state
         self.commits = CommitRecords(repository, prefix, records)
         self._owners: dict[tuple[str, str], _Owners] = {}
         self._origins: dict[tuple[str, str], list[LineOrigin | None]] = {}
         self._incomplete: set[tuple[str, str]] = set()
+        self._changes: dict[str, Mapping[str, str]] = {}
 
     def owners(self, commit: str, path: str) -> Sequence[LineOwner | None]:
         """Return whose each line of a file of a commit is; None where no record says it.
@@ -266,9 +264,8 @@ class CommittedOwners:
         self, commit: str, name: str, ignored: Sequence[str] = (), *, ignore_space: bool = False
     ) -> list[LineOrigin | None]:
         since = self._since(commit)
-        start = self._maker(commit, name) or commit
-        made = self._repository.objects.commit(start)
-        if since is not None and made is not None and made.moment < since:
+        start = self._last_changes(commit, since).get(name)
+        if start is None:
             return [None] * len(self.commits.blob(commit, name).text.lines)
         origins = line_origins(
             self._repository,
@@ -281,6 +278,21 @@ class CommittedOwners:
         if not ignored and not ignore_space:
             self.commits.add_blame(start, name, origins)
         return origins
+
+    def _last_changes(self, commit: str, since: datetime | None) -> Mapping[str, str]:
+        """Return where blame of each file starts: so it stays known while HEAD moves.
+
+        Raises:
+            HistoryUnavailable: Git fails.
+        """
+        if commit not in self._changes:
+            key = f"changes {digest_of(sorted(self.commits.boundary))} {commit} {since}"
+            known = self._repository.cache.get(key, dict[str, str])
+            if known is None:
+                known = last_changes(self._repository, commit, since)
+                self._repository.cache.put(key, known)
+            self._changes[commit] = known
+        return self._changes[commit]
 
     def _since(self, commit: str) -> datetime | None:
         """Return the time before which no edit was committed.

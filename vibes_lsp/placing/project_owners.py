@@ -197,7 +197,6 @@ class ProjectOwners:
             on each machine.
         former: Returns the names that a file had before it was renamed.
         head: The commit whose lines are known; by default that of HEAD.
-        maker: As for `CommittedOwners`.
     """
 
     def __init__(  # noqa: PLR0917  # what one caller has
@@ -208,7 +207,6 @@ class ProjectOwners:
         snapshots: Callable[[str], bytes | None] | None = None,
         former: Callable[[str], Sequence[str]] = lambda _: (),
         head: str | None = None,
-        maker: Callable[[str, str], str | None] = lambda _, __: None,
     ) -> None:
         self._trail, self._repository = trail, repository
         self._read, self._snapshots, self._former = read, snapshots, former
@@ -231,7 +229,6 @@ class ProjectOwners:
                 repository,
                 repository.prefix_of(project),
                 self.records,
-                maker,
                 self.records.state(),
             )
             self._elsewhere = LostLines(repository, project, self._head, self._committed, read)

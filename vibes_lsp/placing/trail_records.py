@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 
 from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.git_cache import digest_of
-from vibes_lsp.history.log_additions import CurrentLog, record_id_of
+from vibes_lsp.history.log_additions import record_id_of
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
 from vibes_lsp.model.members import Members, text
@@ -23,6 +25,7 @@ from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.placing.edits import LoggedLines, WaitingEdit, logged_lines, read_edit
 from vibes_lsp.placing.hunk_records import OWNS_NOTHING, HunkRecord, read_hunk
+from vibes_lsp.store.files import open_file
 from vibes_lsp.store.waiting_lines import read_waiting
 from vibes_lsp.trail.records import LogRecord
 from vibes_lsp.trail.rows import ANNOTATION_KINDS, LogLineKind
@@ -30,6 +33,8 @@ from vibes_lsp.trail.trail import Trail
 
 _MAX_DATED: Final = 20_000
 """Annotations of which the oldest is looked for; a longer log is as old as the project."""
+_PART: Final = 1 << 20
+"""Bytes of the log that are read at once."""
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -104,11 +109,21 @@ def committed_log(repository: Repository, commit: str, trail: Trail) -> Committe
     if not summary.lines:
         return CommittedLog()
     if summary.lines <= trail.line_count and trail.log.end_of(summary.lines) == summary.size:
-        with closing(CurrentLog(directory.log)) as current, suppress(OSError):
-            if current.begins_with(entry.id, summary.size):
+        with suppress(OSError, UnreadableFile), open_file(directory.log) as log:
+            if _begins_with(log, entry.id, summary.size):
                 return CommittedLog(summary.lines, summary=summary)
     read = repository.read_lines_below(commit, directory.project, name)
     return CommittedLog(ids=frozenset(map(record_id_of, read)))
+
+
+def _begins_with(file: BinaryIO, blob: str, size: int) -> bool:
+    """Whether a file begins with the content of a blob of git, which is named by its hash."""
+    new = hashlib.sha1 if len(blob) == 40 else hashlib.sha256
+    digest = new(b"blob %d\0" % size, usedforsecurity=False)
+    while size and (part := file.read(min(size, _PART))):
+        digest.update(part)
+        size -= len(part)
+    return digest.hexdigest() == blob
 
 
 def _summarise(log: Iterable[bytes]) -> LogSummary:

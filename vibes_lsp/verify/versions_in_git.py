@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.file_versions import file_changes
+from vibes_lsp.history.file_changes import file_changes
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.store.audit_dir import AuditDir
 

@@ -13,12 +13,16 @@ from typing import Any
 import pytest
 
 from tests.trails import Repository
-from tests.trails.repository import START
 from tests.unit.history.repositories import TEXT
+from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history import git_cache as kept
+from vibes_lsp.history.agent_trailers import read_agent_trailers
 from vibes_lsp.history.commit_resolution import CommitResolver
+from vibes_lsp.history.current_names import current_names
+from vibes_lsp.history.file_changes import last_changes
 from vibes_lsp.history.git_cache import GitCache
-from vibes_lsp.history.project_history import ProjectHistory
+from vibes_lsp.history.line_origins import line_origins
+from vibes_lsp.history.repository import Repository as Opened
 from vibes_lsp.history.repository import open_repository
 
 PATHS = ("a.py", "b.py", "src/c.py", "gone.py", "never.py")
@@ -49,19 +53,27 @@ def repository(tmp_path: Path) -> Repository:
 def answers(path: Path, *, use_cache: bool) -> list[object]:
     repository = open_repository(path)
     assert repository is not None
-    with ProjectHistory(path, use_cache=use_cache, repository=repository) as history:
-        history.prefetch(PATHS)
-        commits = CommitResolver(
-            repository, path, path / "a.py", head=history.head, cache=history.cache()
-        )
-        head = history.head() or ""
+    if use_cache:
+        repository.cache.use_saved(repository.root)
+    commits = CommitResolver(repository, path, path / "a.py")
+    head = repository.head() or ""
+    try:
         return [
-            [history.versions(each) for each in PATHS],
-            history.current_paths(PATHS),
+            [blame(repository, name, head) for name in PATHS],
+            current_names(repository, PATHS),
             commits.reachable([head, "abcdef1", head[:9]]),
-            commits.by_path({each: [START] for each in PATHS}),
             commits.by_log(["an id"]),
+            read_agent_trailers(repository, [head]),
         ]
+    finally:
+        repository.close()
+
+
+def blame(repository: Opened, name: str, head: str) -> object:
+    try:
+        return line_origins(repository, name, head)
+    except HistoryUnavailable:
+        return None
 
 
 def git_commands(monkeypatch: pytest.MonkeyPatch, path: Path) -> list[str]:
@@ -95,8 +107,10 @@ def test_cached_facts_are_not_requested_again(
 ) -> None:
     first = git_commands(monkeypatch, repository.path)
     again = git_commands(monkeypatch, repository.path)
-    assert {"log", "diff-tree", "rev-list"} <= set(first)
-    assert {"log", "diff-tree", "rev-list"}.isdisjoint(again)
+    assert {"log", "blame", "diff-tree", "rev-list"} <= set(first)
+    assert {"diff-tree", "rev-list"}.isdisjoint(again)
+    assert again.count("blame") == 3, "of files that HEAD does not have"
+    assert again.count("log") == 1, "of the commits that changed the log"
 
 
 def test_another_head_has_its_own_facts(repository: Repository) -> None:
@@ -126,15 +140,11 @@ def test_facts_of_another_repository_at_the_same_path_are_ignored(
     """Its objects may be forged, so object names prove nothing."""
     answers(repository.path, use_cache=True)
     head = repository.head()
-    known = GitCache(repository.path)
-    known.set_head(head, ())
-    assert known.get_for_head("path gone.py", list[str]) == []
+    assert GitCache(repository.path).get(f"name  {head} gone.py", str) == ""
     shutil.copytree(repository.path, tmp_path / "other")
     shutil.rmtree(repository.path)
     (tmp_path / "other").rename(repository.path)
-    other = GitCache(repository.path)
-    other.set_head(head, ())
-    assert other.get_for_head("path gone.py", list[str]) is None
+    assert GitCache(repository.path).get(f"name  {head} gone.py", str) is None
     moved = repository.path.rename(tmp_path / "moved")
     assert GitCache(moved).get("without", bytes) is None
     assert len(list(cache.iterdir())) == 1
@@ -178,7 +188,7 @@ def test_a_broken_database_is_ignored_and_made_again(
     file.write_bytes(content)
     for _ in range(3):
         assert answers(repository.path, use_cache=True) == plain
-    assert GitCache(repository.path).get(f"renames {repository.head()}", dict[str, str]) is not None
+    assert GitCache(repository.path).get(f"name  {repository.head()} gone.py", str) is not None
 
 
 def test_a_database_that_breaks_while_it_is_open_costs_only_time(
@@ -186,8 +196,7 @@ def test_a_database_that_breaks_while_it_is_open_costs_only_time(
 ) -> None:
     answers(repository.path, use_cache=True)
     facts = GitCache(repository.path)
-    key = f"renames {repository.head()}"
-    assert facts.get(key, dict[str, str]) is not None
+    assert facts.get(f"name  {repository.head()} gone.py", str) is not None
     (file,) = (cache / "git").glob("*.db")
     file.write_bytes(os.urandom(file.stat().st_size))
     assert facts.get("unknown", int) is None
@@ -238,7 +247,7 @@ def test_changed_code_invalidates_the_cache(
 ) -> None:
     answers(repository.path, use_cache=True)
     monkeypatch.setattr(kept, "__version__", "other")
-    assert GitCache(repository.path).get(f"renames {repository.head()}", dict[str, str]) is None
+    assert GitCache(repository.path).get(f"name  {repository.head()} gone.py", str) is None
 
 
 def test_paths_that_are_not_utf_8_are_not_cached(tmp_path: Path) -> None:
@@ -249,10 +258,17 @@ def test_paths_that_are_not_utf_8_are_not_cached(tmp_path: Path) -> None:
     except OSError:
         pytest.skip("this file system holds no such name")
     repository.commit("First")
+    commit = repository.head()
     for _ in range(2):
-        with ProjectHistory(repository.path, use_cache=True) as history:
-            assert len(history.versions(name).versions) == 1
-            assert history.versions("\ud800.py").versions == ()
+        opened = open_repository(repository.path)
+        assert opened is not None
+        opened.cache.use_saved(opened.root)
+        (origin, *_) = line_origins(opened, name, commit)
+        assert origin is not None
+        assert origin.path == name
+        assert current_names(opened, [name, "\ud800.py"]) == {name: name}
+        assert last_changes(opened, commit, None) == {name: commit}
+        opened.close()
 
 
 def test_the_older_half_of_too_many_facts_is_dropped(

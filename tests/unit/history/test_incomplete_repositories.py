@@ -11,13 +11,18 @@ import pytest
 
 from tests.trails import Repository, TrailWriter
 from tests.trails.repository import START
-from tests.unit.history.repositories import TEXT, resolver_for
+from tests.unit.history.repositories import TEXT, open_git, resolver_for
 from tests.unit.trail.trails import ENVIRONMENT
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history import git
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
-from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.project_history import ProjectHistory
+from vibes_lsp.history.commit_summaries import commit_summaries
+from vibes_lsp.history.current_names import current_names
+from vibes_lsp.history.file_changes import file_changes, last_changes
+from vibes_lsp.history.line_origins import line_origins
+from vibes_lsp.history.log_additions import ids_added
+from vibes_lsp.history.patches import commit_patch
+from vibes_lsp.history.repository import Repository as Git
 from vibes_lsp.history.repository import open_repository
 
 if TYPE_CHECKING:
@@ -35,12 +40,12 @@ def commit_annotations(repository: Repository, count: int) -> tuple[list[str], l
     return ids, commits
 
 
-def assert_no_history(history: ProjectHistory, commit: str) -> None:
-    assert history.head() is None
-    found = history.versions("a.py")
-    assert (found.versions, found.names) == ((), ())
-    assert history.version_at("a.py", commit) is None
-    assert history.current_paths(["a.py"]) == {}
+def assert_no_history(folder: Path) -> None:
+    git = open_repository(folder)
+    if git is not None:
+        assert git.head() is None
+        assert current_names(git, ["a.py"]) == {}
+        git.close()
 
 
 def test_without_git(
@@ -48,45 +53,35 @@ def test_without_git(
 ) -> None:
     repository.write("a.py", "1\n")
     commit = repository.commit("One")
-    with ProjectHistory(repository.path) as opened, GitObjects(repository.path) as blobs:
-        version = opened.version_at("a.py", commit)
-        assert version is not None
-        (tmp_path / "bin").mkdir()
-        monkeypatch.setenv("PATH", str(tmp_path / "bin"))
-        with ProjectHistory(repository.path) as never_opened:
-            assert_no_history(never_opened, commit)
-            assert never_opened.contents(version) is None
-        assert blobs.contents(version.blob) is None
-        assert opened.versions("b.py").versions == ()
+    git = open_git(repository)
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    assert open_repository(repository.path) is None
+    assert git.head() is None
+    assert git.objects.contents(f"{commit}:a.py") is None
+    assert current_names(git, ["a.py"]) == {}
+    with pytest.raises(HistoryUnavailable):
+        line_origins(git, "a.py", commit)
 
 
 def test_without_a_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     (tmp_path / "project").mkdir()
-    with ProjectHistory(tmp_path / "project") as history:
-        assert_no_history(history, "ab" * 20)
-        repository = Repository(tmp_path / "project")
-        repository.write("a.py", "1\n")
-        commit = repository.commit("One")
-        assert history.head() == commit, "a repository created later is found"
-    with ProjectHistory(tmp_path / "none") as history:
-        assert_no_history(history, "ab" * 20)
+    assert open_repository(tmp_path / "project") is None
+    assert open_repository(tmp_path / "none") is None
 
 
 def test_before_the_first_commit(repository: Repository) -> None:
     repository.write("a.py", "1\n")
-    with ProjectHistory(repository.path) as history:
-        assert_no_history(history, "ab" * 20)
+    assert_no_history(repository.path)
 
 
 def test_a_folder_that_only_looks_like_a_repository(tmp_path: Path) -> None:
     (tmp_path / "project/.git").mkdir(parents=True)
-    with ProjectHistory(tmp_path / "project") as history:
-        assert_no_history(history, "ab" * 20)
+    assert_no_history(tmp_path / "project")
     (tmp_path / "other").mkdir()
     (tmp_path / "other/.git").write_text("gitdir: /nowhere\n")
-    with ProjectHistory(tmp_path / "other") as history:
-        assert_no_history(history, "ab" * 20)
+    assert_no_history(tmp_path / "other")
 
 
 def test_a_repository_in_the_environment_is_ignored(
@@ -102,10 +97,12 @@ def test_a_repository_in_the_environment_is_ignored(
     monkeypatch.setenv("GIT_INDEX_FILE", str(other.path / ".git/index"))
     monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(other.path / ".git/objects"))
     monkeypatch.setenv("GIT_LITERAL_PATHSPECS", "1")
-    with ProjectHistory(repository.path) as history:
-        assert history.head() == here
-        assert [each.commit for each in history.versions("a.py").versions] == [here]
-        assert history.version_at("a.py", there) is None
+    git = open_git(repository)
+    assert git.head() == here
+    assert [change.commit for change in file_changes(git, ["HEAD"], ["a.py"])] == [here]
+    assert brought_by(git, "a.py", here) == [here]
+    assert git.objects.contents(f"{there}:a.py") is None
+    git.close()
 
 
 def test_the_boundary_of_a_shallow_clone(repository: Repository, tmp_path: Path) -> None:
@@ -120,29 +117,26 @@ def test_the_boundary_of_a_shallow_clone(repository: Repository, tmp_path: Path)
         clone, tmp_path / "clone", tmp_path / "clone/.ai-audit/annotations.jsonl"
     )
     edits = [START + timedelta(minutes=number) for number in range(4)]
-    with ProjectHistory(tmp_path / "clone") as history:
-        found = history.versions("a.py")
-        assert [each.commit for each in found.versions] == [commits[3], commits[2]]
-        assert [history.version_at("a.py", commit) is not None for commit in commits] == [
-            False,
-            False,
-            True,
-            True,
-        ]
-        resolved = resolver.by_log(ids)
-        assert [resolved[each].commit for each in ids] == [commits[2]] * 3 + [commits[3]]
-        assert [resolved[each].method for each in ids] == [CommitMethod.INFERRED] * 3 + [
-            CommitMethod.LOG
-        ], "the boundary is not the first commit"
-        assert {
-            moment: each.commit for (_, moment), each in resolver.by_path({"a.py": edits}).items()
-        } == {edits[3]: commits[3]}
-        Repository(tmp_path / "clone").git("fetch", "--quiet", "--unshallow")
-        history.refresh_head()
-        assert clone.shallow_boundary() == frozenset()
-        assert [resolver.by_log(ids)[each].commit for each in ids] == commits
-        assert len(resolver.by_path({"a.py": edits})) == 4
-        assert len(history.versions("a.py").versions) == 4
+    assert brought_by(clone, "a.py", commits[3]) == [commits[3]]
+    assert brought_by(clone, "a.py", commits[2]) == [commits[2]], "the boundary made all it has"
+    resolved = resolver.by_log(ids)
+    assert [resolved[identifier].commit for identifier in ids] == [commits[2]] * 3 + [commits[3]]
+    assert [resolved[identifier].method for identifier in ids] == [CommitMethod.INFERRED] * 3 + [
+        CommitMethod.LOG
+    ], "the boundary is not the first commit"
+    assert {
+        moment: found.commit for (_, moment), found in resolver.by_path({"a.py": edits}).items()
+    } == {edits[3]: commits[3]}
+    Repository(tmp_path / "clone").git("fetch", "--quiet", "--unshallow")
+    assert clone.shallow_boundary() == frozenset()
+    assert [resolver.by_log(ids)[identifier].commit for identifier in ids] == commits
+    assert len(resolver.by_path({"a.py": edits})) == 4
+    clone.close()
+
+
+def brought_by(git: Git, path: str, commit: str) -> list[str | None]:
+    """Return the commits that blame gives the lines of a file to."""
+    return [origin and origin.commit for origin in line_origins(git, path, commit)]
 
 
 def partial_clone(repository: Repository, path: Path, *options: str) -> Repository:
@@ -156,7 +150,7 @@ def partial_clone(repository: Repository, path: Path, *options: str) -> Reposito
 
 def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path) -> None:
     repository.write("a.py", TEXT)
-    first = repository.commit("First")
+    repository.commit("First")
     (repository.path / "a.py").rename(repository.path / "b.py")
     second = repository.commit("Second, by the same content")
     repository.write("b.py", TEXT + "edited\n")
@@ -166,18 +160,19 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
     fourth = repository.commit("Fourth, by similar content")
     clone = partial_clone(repository, tmp_path / "clone")
     packs = set((clone.path / ".git/objects").rglob("*"))
-    with ProjectHistory(clone.path) as history:
-        version = history.version_at("b.py", third)
-        assert version is not None
-        assert history.contents(version) is None
-        assert [each.commit for each in history.versions("b.py").versions] == [third, second, first]
-        assert [each.commit for each in history.versions("c.py").versions] == [fourth], (
-            "the contents to compare are missing"
-        )
-        assert history.current_paths(["a.py"]) == {}
+    git = open_git(clone)
+    assert git.objects.contents(f"{third}:b.py") is None
+    with pytest.raises(HistoryUnavailable):
+        line_origins(git, "c.py", fourth)
+    with pytest.raises(HistoryUnavailable):
+        commit_patch(git, third, fourth)
+    assert current_names(git, ["b.py"]) == {}, "the contents to compare are missing"
+    assert last_changes(git, fourth, None)["c.py"] == fourth
+    assert commit_summaries(git, [second])[second].names == {"a.py", "b.py"}
     assert set((clone.path / ".git/objects").rglob("*")) == packs
     clone.git("cat-file", "-p", f"{third}:b.py")
     assert set((clone.path / ".git/objects").rglob("*")) != packs, "git alone fetches it"
+    git.close()
 
 
 def test_an_error_in_a_partial_clone_says_what_to_fetch(
@@ -212,12 +207,22 @@ def test_a_partial_clone_starts_no_fetch_program(
     clone.git("config", "remote.origin.url", f"ext::touch {mark}")
     clone.git("config", "protocol.ext.allow", "always")
     monkeypatch.setitem(git._FIXED_VARIABLES, "GIT_NO_LAZY_FETCH", "0")
-    with ProjectHistory(clone.path) as history:
-        found = history.versions("a.py").versions
-        assert [history.contents(version) for version in found] == [b"1\n", None]
-    opened = open_repository(clone.path)
-    assert opened is not None
-    CommitResolver(opened, clone.path, clone.path / ".ai-audit/annotations.jsonl").by_log(ids)
+    opened = open_git(clone)
+    head, before = clone.head(), clone.git("rev-parse", "HEAD~1")
+    assert [opened.objects.contents(f"{commit}:a.py") for commit in (head, before)] == [
+        b"1\n",
+        None,
+    ]
+    log = clone.path / ".ai-audit/annotations.jsonl"
+    CommitResolver(opened, clone.path, log).by_log(ids)
+    for ask in (
+        lambda: line_origins(opened, "a.py", head),
+        lambda: ids_added(opened, [head], ".ai-audit/annotations.jsonl"),
+        lambda: commit_patch(opened, before, head),
+    ):
+        with pytest.raises(HistoryUnavailable):
+            ask()
+    opened.close()
     assert not mark.exists()
     with pytest.raises(RuntimeError):
         clone.git("cat-file", "-p", "HEAD~1:a.py")
@@ -236,21 +241,13 @@ def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
     resolver = resolver_for(repository)
     assert resolver.by_log([one])[one].commit == first
     assert resolver.by_path({"src/a.py": [START]})["src/a.py", START].commit == first
-    with ProjectHistory(repository.path) as history, GitObjects(repository.path) as blobs:
-        assert history.head() == second
-        assert [(each.commit, each.path) for each in history.versions("b.py").versions] == [
-            (second, "b.py"),
-            (first, "src/a.py"),
-        ]
-        found = history.version_at("b.py", first[:12])
-        assert found is not None
-        assert (
-            history.contents(found)
-            == blobs.contents(f"{first}:src/a.py")
-            == blobs.contents(found.blob)
-            == TEXT.encode()
-        )
-        assert history.current_paths(["src/a.py"]) == {"src/a.py": "b.py"}
+    git = open_git(repository)
+    assert git.head() == second
+    assert set(brought_by(git, "b.py", second)) == {first}
+    assert git.objects.contents(f"{first}:src/a.py") == TEXT.encode()
+    assert current_names(git, ["src/a.py"]) == {"src/a.py": "b.py"}
+    assert last_changes(git, second, None)["b.py"] == second
+    git.close()
 
 
 @pytest.mark.parametrize("way", ["replaced", "grafted"])
@@ -273,13 +270,12 @@ def test_replacement_objects_and_grafts_are_ignored(repository: Repository, way:
         (repository.path / ".git/info/grafts").write_text(f"{commits[2]}\n")
     assert repository.git("rev-list", "--count", "HEAD") == "1", "git itself uses it"
     resolver = resolver_for(repository)
-    with ProjectHistory(repository.path) as history:
-        assert [each.commit for each in history.versions("a.py").versions] == commits[::-1]
-        assert [history.contents(each) for each in history.versions("a.py").versions] == [
-            b"2\n",
-            b"1\n",
-            b"0\n",
-        ]
+    git = open_git(repository)
+    changes = list(file_changes(git, ["HEAD"], ["a.py"]))
+    assert [change.commit for change in changes] == commits[::-1]
+    assert [git.objects.contents(change.blob) for change in changes] == [b"2\n", b"1\n", b"0\n"]
+    assert brought_by(git, "a.py", commits[2]) == [commits[2]]
+    git.close()
     assert [resolver.by_log(ids)[each].commit for each in ids] == commits
     assert resolver.by_path(edits)["a.py", START].commit == commits[0]
 
@@ -287,18 +283,34 @@ def test_replacement_objects_and_grafts_are_ignored(repository: Repository, way:
 def test_a_deleted_repository_has_no_history(repository: Repository) -> None:
     repository.write("a.py", "1\n")
     commit = repository.commit("One")
-    with ProjectHistory(repository.path) as history:
-        version = history.version_at("a.py", commit)
-        assert version is not None
-        shutil.rmtree(repository.path)
-        assert history.versions("b.py").versions == ()
-        assert history.version_at("b.py", commit) is None
+    git = open_git(repository)
+    assert git.head() == commit
+    shutil.rmtree(repository.path)
+    assert current_names(git, ["b.py"]) == {}
+    with pytest.raises(HistoryUnavailable):
+        line_origins(git, "b.py", commit)
+    git.close()
 
 
 def test_a_work_tree_configured_elsewhere(repository: Repository, tmp_path: Path) -> None:
     repository.write("a.py", "1\n")
-    commit = repository.commit("One")
+    repository.commit("One")
     (tmp_path / "elsewhere").mkdir()
     repository.git("config", "core.worktree", str(tmp_path / "elsewhere"))
-    with ProjectHistory(repository.path) as history:
-        assert_no_history(history, commit)
+    found = open_repository(repository.path)
+    assert found is None or found.root == tmp_path / "elsewhere"
+
+
+def test_a_work_tree_of_its_own(repository: Repository, tmp_path: Path) -> None:
+    repository.write("a.py", "1\n")
+    first = repository.commit("First")
+    repository.git("worktree", "add", "--quiet", "-b", "topic", str(tmp_path / "beside"))
+    beside = Repository(tmp_path / "beside")
+    beside.write("a.py", "2\n")
+    second = beside.commit("Second")
+    git, main = open_git(beside), open_git(repository)
+    assert (git.head(), main.head()) == (second, first)
+    assert brought_by(git, "a.py", second) == [second]
+    assert git.objects.contents(f"{first}:a.py") == b"1\n"
+    git.close()
+    main.close()

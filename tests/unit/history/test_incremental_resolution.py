@@ -74,48 +74,32 @@ def commands(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
     return commands
 
 
-def test_history_is_read_once_while_head_stays(project: Project, commands: list[list[str]]) -> None:
+def test_the_log_is_read_once_while_head_stays(project: Project, commands: list[list[str]]) -> None:
     one = project.edit("a.py", "1\n")
     commit = project.repository.commit("One")
     pending = project.edit("b.py", "1\n")
-    asked = {"a.py": [START], "b.py": [START]}
-    first = project.kept.by_log([one, pending]), project.kept.by_path(asked)
-    assert {identifier: each.commit for identifier, each in first[0].items()} == {one: commit}
+    first = project.kept.by_log([one, pending])
+    assert {identifier: found.commit for identifier, found in first.items()} == {one: commit}
     commands.clear()
     later = project.edit("a.py", "2\n")
-    assert (
-        project.kept.by_log([one, pending, later, "none"]),
-        project.kept.by_path(asked),
-    ) == first
-    assert project.kept.by_path({"b.py": [START + timedelta(minutes=3)]}) == {}
+    assert project.kept.by_log([one, pending, later, "none"]) == first
     assert not commands
 
 
-def test_only_new_commits_are_read_when_head_advances(
+def test_a_log_that_only_grew_is_not_compared_by_git(
     project: Project, commands: list[list[str]]
 ) -> None:
-    project.edit("a.py", "1\n")
-    before = project.repository.commit("One")
-    project.check(["a.py", "b.py"])
-    two = project.edit("b.py", "1\n")
-    after = project.repository.commit("Two")
-    commands.clear()
-    assert project.kept.by_log([two])[two].commit == after
-    assert project.kept.by_path({"b.py": [START]})["b.py", START].commit == after
-    read = [arguments for arguments in commands if "log" in arguments]
-    assert len(read) == 2
-    assert all(after in arguments and f"^{before}" in arguments for arguments in read)
-
-
-def test_a_new_file_is_read_by_its_path_only(project: Project, commands: list[list[str]]) -> None:
-    project.edit("a.py", "1\n")
-    project.repository.write("b.py", "1\n")
-    commit = project.repository.commit("One")
-    assert project.kept.by_path({"a.py": [START]})["a.py", START].commit == commit
-    commands.clear()
-    assert project.kept.by_path({"a.py": [START], "b.py": [START]})["b.py", START].commit == commit
-    (read,) = (arguments for arguments in commands if "log" in arguments)
-    assert [argument for argument in read if argument.endswith(".py")] == [":(top,literal)b.py"]
+    for number in range(3):
+        project.edit("a.py", f"{number}\n")
+        project.repository.commit("One more")
+    found = project.kept.by_log(project.ids)
+    assert len({resolved.commit for resolved in found.values()}) == 3
+    assert not [arguments for arguments in commands if "-p" in arguments]
+    log = project.writer.files.log
+    log.write_bytes(b"{}\n" + log.read_bytes())
+    rewritten = project.repository.commit("Rewritten")
+    assert project.kept.by_log(project.ids) == found, rewritten
+    assert [arguments for arguments in commands if "-p" in arguments]
 
 
 def test_switching_branches_and_back(project: Project) -> None:

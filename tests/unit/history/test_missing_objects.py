@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.trails import Repository
 from tests.trails.repository import START
-from tests.unit.history.repositories import resolver_for
-from vibes_lsp.history.project_history import ProjectHistory
+from tests.unit.history.repositories import open_git, resolver_for
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.current_names import current_names
+from vibes_lsp.history.file_changes import file_changes, last_changes
+from vibes_lsp.history.line_origins import line_origins
 
 
 def test_a_missing_object_affects_only_its_version(repository: Repository) -> None:
@@ -15,10 +20,13 @@ def test_a_missing_object_affects_only_its_version(repository: Repository) -> No
         repository.write("a.py", text)
         commits.append(repository.commit("One more"))
     remove(repository, f"{commits[1]}:a.py")
-    with ProjectHistory(repository.path) as history:
-        found = history.versions("a.py").versions
-        assert [each.commit for each in found] == commits[::-1]
-        assert [history.contents(each) for each in found] == [b"2\n", None, b"0\n"]
+    git = open_git(repository)
+    found = list(file_changes(git, ["HEAD"], ["a.py"]))
+    assert [change.commit for change in found] == commits[::-1]
+    assert [git.objects.contents(change.blob) for change in found] == [b"2\n", None, b"0\n"]
+    with pytest.raises(HistoryUnavailable):
+        line_origins(git, "a.py", commits[2])
+    git.close()
 
 
 def test_a_missing_commit_ends_history(repository: Repository) -> None:
@@ -27,22 +35,12 @@ def test_a_missing_commit_ends_history(repository: Repository) -> None:
         repository.write("a.py", f"{number}\n")
         commits.append(repository.commit("One more"))
     remove(repository, commits[0])
-    resolver = resolver_for(repository)
-    with ProjectHistory(repository.path) as history:
-        assert history.version_at("a.py", commits[0]) is None
-        assert history.version_at("a.py", commits[1]) is not None
-        assert resolver.by_path({"a.py": [START]}) == {}
-
-
-def test_a_missing_tree_is_tolerated(repository: Repository) -> None:
-    repository.write("src/a.py", "1\n")
-    first = repository.commit("First")
-    repository.write("src/a.py", "2\n")
-    second = repository.commit("Second")
-    remove(repository, f"{first}:src")
-    with ProjectHistory(repository.path) as history:
-        assert history.version_at("src/a.py", first) is None
-        assert history.version_at("src/a.py", second) is not None
+    assert resolver_for(repository).by_path({"a.py": [START]}) == {}
+    git = open_git(repository)
+    assert current_names(git, ["b.py"]) == {}
+    with pytest.raises(HistoryUnavailable):
+        last_changes(git, commits[2], None)
+    git.close()
 
 
 def remove(repository: Repository, revision: str) -> None:

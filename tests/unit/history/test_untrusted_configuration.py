@@ -12,11 +12,21 @@ from tests.trails import Repository, TrailWriter
 from tests.trails.repository import START
 from tests.unit.history.repositories import commits_by_log, commits_by_path
 from tests.unit.trail.trails import ENVIRONMENT
+from vibes_lsp.history.agent_trailers import read_agent_trailers
+from vibes_lsp.history.commit_summaries import commit_summaries
+from vibes_lsp.history.current_names import current_names
+from vibes_lsp.history.file_changes import commits_by_file, file_changes, last_changes
+from vibes_lsp.history.git import run_git, without_filters
+from vibes_lsp.history.given_up_commits import FileInIndex, Mark, take_back, write_mark
 from vibes_lsp.history.line_origins import line_origins
 from vibes_lsp.history.log_additions import ids_added
+from vibes_lsp.history.notes import list_notes
 from vibes_lsp.history.patches import PatchHunk, commit_patch, staged_patch
-from vibes_lsp.history.project_history import ProjectHistory
 from vibes_lsp.history.repository import open_repository, was_committed
+from vibes_lsp.history.staging import staged_entries
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.git_folders import read_head
+from vibes_lsp.store.waiting import waiting_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,16 +93,30 @@ def call_everything(writer: TrailWriter) -> None:
     assert log.hunks == [PatchHunk(0, [b"0"], 0, [b"1"])]
     assert staged_patch(git, parent, ["a.py"]) == [log]
     assert len(ids_added(git, [head], ".ai-audit/annotations.jsonl")[head]) == 1
-    with ProjectHistory(writer.root) as history:
-        found = history.versions("a.py").versions
-        assert [history.contents(each) for each in found] == [b"1\n", b"0\n"]
-        blamed = history.blame("a.py", START)
-        assert blamed is not None
-        assert [origin and origin.commit for origin in blamed] == [found[0].commit]
-        version = history.version_at("a.py", head)
-        assert version is not None
-        assert version.blob == found[0].blob
-        assert history.current_paths(["gone.py"]) == {}
+    assert commit_summaries(git, [head])[head].names == {"a.py", ".ai-audit/annotations.jsonl"}
+    assert last_changes(git, head, None)["a.py"] == head
+    assert current_names(git, ["a.py", "gone.py"]) == {"a.py": "a.py"}
+    assert [change.commit for change in file_changes(git, ["HEAD"], ["a.py"])] == [head, parent]
+    assert commits_by_file(git, ["HEAD"], ["a.py"]) == {"a.py": {head, parent}}
+    assert read_agent_trailers(git, [head]) == {}
+    assert list_notes(git, "refs/notes/ai") == {}
+    git.close()
+
+
+def give_up_a_commit(writer: TrailWriter) -> None:
+    """Leave staged what a hook added to a commit, and take it back."""
+    place = waiting_place(AuditDir(writer.root / ".ai-audit"))
+    assert place is not None
+    before = staged_entries(writer.root, ["a.py"])["a.py"]
+    other = run_git(writer.root, "rev-parse", "HEAD^:a.py").decode().strip()
+    filters = without_filters(writer.root)
+    cached = ("update-index", "--cacheinfo", f"100644,{other},a.py")
+    run_git(writer.root, *cached, environment=filters)
+    after = staged_entries(writer.root, ["a.py"])["a.py"]
+    assert after != before
+    write_mark(place, Mark(read_head(place.root), staged={"a.py": FileInIndex(before, after)}))
+    assert take_back(AuditDir(writer.root / ".ai-audit"))
+    assert staged_entries(writer.root, ["a.py"]) == {"a.py": before}
 
 
 SETTINGS = [
@@ -138,6 +162,7 @@ def test_no_program_of_the_configuration_runs(
     )
     trap.ran()
     call_everything(writer)
+    give_up_a_commit(writer)
 
 
 def test_no_signature_program_runs(writer: TrailWriter, trap: Trap) -> None:
@@ -164,6 +189,7 @@ def test_no_file_system_monitor_runs(writer: TrailWriter, trap: Trap) -> None:
     repository.git("status", "--short")
     assert trap.ran(), "git alone runs it: the trap works"
     call_everything(writer)
+    give_up_a_commit(writer)
 
 
 def test_no_text_conversion_or_external_diff_runs(writer: TrailWriter, trap: Trap) -> None:
@@ -189,6 +215,7 @@ def test_no_hook_runs(writer: TrailWriter, trap: Trap) -> None:
         (hooks / name).write_text(trap.program.read_text())
         (hooks / name).chmod(0o755)
     call_everything(writer)
+    give_up_a_commit(writer)
 
 
 def test_replacement_objects_do_not_change_history(writer: TrailWriter) -> None:

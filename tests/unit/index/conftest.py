@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.trails import Repository, TrailWriter
-from vibes_lsp.history.project_history import ProjectHistory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -25,9 +23,3 @@ def writer(tmp_path: Path) -> TrailWriter:
     writer = TrailWriter(tmp_path)
     writer.environment()
     return writer
-
-
-@pytest.fixture
-def history(tmp_path: Path) -> Iterator[ProjectHistory]:
-    with ProjectHistory(tmp_path) as history:
-        yield history

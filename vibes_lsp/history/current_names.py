@@ -1,0 +1,85 @@
+"""The names that files have now which commits of HEAD's history renamed (R19)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import closing
+from typing import Final
+
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.file_changes import file_changes
+from vibes_lsp.history.git_cache import digest_of
+from vibes_lsp.history.renames import renames_in_commit, renames_since
+from vibes_lsp.history.repository import Repository
+from vibes_lsp.patience import GIT
+
+_MAX_RENAMES: Final = 16
+"""How often a file is followed to its next name."""
+
+
+def current_names(repository: Repository, names: Iterable[str]) -> dict[str, str]:
+    """Return the names that files have in the index; deleted and unknown files are left out.
+
+    Args:
+        repository: The repository.
+        names: Names that the files had at any time, from the top of the work tree.
+    """
+    head = repository.head()
+    if head is None:
+        return {}
+    key = f"name {digest_of(sorted(repository.shallow_boundary()))} {head}"
+    known = {name: repository.cache.get(f"{key} {name}", str) for name in names}
+    missing = [name for name, now in known.items() if now is None]
+    if missing:
+        found, is_settled = _names_in(repository, head, missing)
+        known |= found
+        for name in missing if is_settled else ():
+            repository.cache.put(f"{key} {name}", found.get(name, ""))
+    committed = {name: now for name, now in known.items() if now}
+    staged = renames_since(repository, head) if committed else {}
+    return {name: staged.get(now, now) for name, now in committed.items()}
+
+
+def _names_in(
+    repository: Repository, head: str, names: Iterable[str]
+) -> tuple[dict[str, str], bool]:
+    """Return the names that files have in a commit, and whether git could answer."""
+    found: dict[str, str] = {}
+    pending, is_settled = {name: name for name in names}, True
+    for _ in range(_MAX_RENAMES):
+        found |= {
+            name: now
+            for name, now in pending.items()
+            if repository.objects.entry(head, now) is not None
+        }
+        gone = {name: now for name, now in pending.items() if name not in found}
+        if not gone:
+            break
+        try:
+            renamed, is_complete = _renamed(repository, head, set(gone.values()))
+        except HistoryUnavailable:
+            return found, False
+        is_settled = is_settled and is_complete
+        pending = {name: renamed[now] for name, now in gone.items() if now in renamed}
+    return found, is_settled
+
+
+def _renamed(repository: Repository, head: str, names: set[str]) -> tuple[Mapping[str, str], bool]:
+    """Return the next names of files by the last commits that renamed them, and as `_names_in`.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    found: dict[str, str] = {}
+    by_commit: dict[str, Mapping[str, str]] = {}
+    is_settled = True
+    with closing(file_changes(repository, [head], names, patience=GIT)) as changes:
+        for change in changes:
+            if not change.is_deletion or change.path in found:
+                continue
+            if change.commit not in by_commit:
+                by_commit[change.commit], is_complete = renames_in_commit(repository, change.commit)
+                is_settled = is_settled and is_complete
+            if (later := by_commit[change.commit].get(change.path)) is not None:
+                found[change.path] = later
+    return found, is_settled
