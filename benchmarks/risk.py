@@ -12,8 +12,8 @@ from pathlib import Path
 from benchmarks.corpus import generate
 from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.model.vocabulary import RuleAction
+from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement, ShownLineage
 from vibes_lsp.risk.policy import Policy, Rule
 from vibes_lsp.risk.rules import evaluate_condition, parse_condition

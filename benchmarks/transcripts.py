@@ -24,9 +24,9 @@ from typing import Any, Final
 
 from vibes_lsp.history.changed_files import changes_since
 from vibes_lsp.history.objects import GitObjects, parse_seconds
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
 

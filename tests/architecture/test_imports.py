@@ -16,11 +16,11 @@ from tests.requirements import REPOSITORY
 LIGHT = [
     ("vibes_lsp.trail.lookup", ("click", "pydantic", "pygls", "rich")),
     (
-        "vibes_lsp.index.project_locator",
+        "vibes_lsp.placing.project_locator",
         ("click", "pydantic", "pygls", "rapidfuzz", "rich", "tree_sitter"),
     ),
     ("vibes_lsp.lsp.lifecycle", ("click", "numpy", "rapidfuzz", "rich", "tree_sitter")),
-    ("vibes_lsp.index.locate_annotations", ("click", "pydantic", "pygls", "rich")),
+    ("vibes_lsp.placing.locate_annotations", ("click", "pydantic", "pygls", "rich")),
     ("vibes_lsp.checks.report", ("pydantic", "pygls", "rich")),
     ("vibes_lsp.cli.main", ("pydantic", "pygls", "rich")),
     ("vibes_lsp.__main__", ("click", "dataclasses", "msgspec", "pathlib", "typing")),

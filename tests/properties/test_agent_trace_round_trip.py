@@ -20,8 +20,8 @@ from tests.trails import Repository
 from vibes_lsp.exchange.export_agent_trace import export_traces
 from vibes_lsp.exchange.import_agent_trace import read_agent_trace
 from vibes_lsp.exchange.record_imports import record_imports
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.recording import Recorder
 from vibes_lsp.store.initialise import initialise
 from vibes_lsp.trail.trail import Trail

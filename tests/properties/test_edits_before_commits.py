@@ -16,8 +16,8 @@ import pytest
 from tests.trails import Repository
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.recording import Model, Origin, Prompt, PromptType, Recorder, Tool
 from vibes_lsp.reports.blame import line_kind, line_owners
 from vibes_lsp.store.audit_dir import AuditDir

@@ -16,8 +16,8 @@ from tests.queries.programs import bash, in_duckdb, in_sqlite
 from tests.queries.story import PATH
 from tests.requirements import in_nightly
 from tests.trails import Repository, TrailWriter
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.maintenance.export import current_trail
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.initialise import export_trail
 from vibes_lsp.trail.trail import Trail

@@ -19,8 +19,8 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.import_git_ai import read_git_ai
 from vibes_lsp.exchange.import_plan import PlannedRecord
 from vibes_lsp.exchange.record_imports import record_imports
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.vocabulary import AssuranceLevel
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.recording import Recorder
 from vibes_lsp.store.initialise import initialise
 from vibes_lsp.trail.trail import Trail

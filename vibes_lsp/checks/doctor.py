@@ -25,10 +25,9 @@ from vibes_lsp.checks.files import check_config, check_git_setup, check_log, che
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.checks.hidden_texts import check_hidden_texts
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
+from vibes_lsp.history.project_files import count_foreign, read_source
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.history.stored_files import StoredFiles
-from vibes_lsp.index.project_files import count_foreign, read_source
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.placing.placements import (
@@ -38,6 +37,7 @@ from vibes_lsp.placing.placements import (
     in_git_since,
     why_unverified,
 )
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.recording.entries import REDACTION
 from vibes_lsp.store.initialise import REVIEWER_TOOL
 from vibes_lsp.trail.trail import Trail

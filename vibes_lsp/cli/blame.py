@@ -38,12 +38,12 @@ from vibes_lsp.cli.output import (
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import now, open_project, path_in_project
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.project_files import given_text, read_source
-from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.history.project_files import given_text, read_source
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.members import Members, mapping
 from vibes_lsp.model.vocabulary import Verdict
 from vibes_lsp.placing.placements import Placement, why_unverified
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.blame import Blame, blame_file, line_kind, line_owners
 from vibes_lsp.reports.placements import describe_location, is_reviewed, model_name
 

@@ -35,8 +35,8 @@ from vibes_lsp.gate.inputs import load_inputs
 from vibes_lsp.gate.pull_request import code_quality, markdown_summary, workflow_commands
 from vibes_lsp.gate.report import GateItem, GateReport, summary_line
 from vibes_lsp.gate.run import GateOptions, run_gate
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.placing.live_risk import Scorer
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.diff import Changes, collect_changes
 from vibes_lsp.reports.placements import describe_review
 from vibes_lsp.reports.sarif import findings_sarif

@@ -24,8 +24,8 @@ from vibes_lsp.trail.trail import Trail
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from vibes_lsp.index.live_risk import Scorer
-    from vibes_lsp.index.project_locator import ProjectLocator
+    from vibes_lsp.placing.live_risk import Scorer
+    from vibes_lsp.placing.project_locator import ProjectLocator
     from vibes_lsp.recording import Recorder
 
 
@@ -166,7 +166,7 @@ class OpenProject:
     @property
     def scorer(self) -> Scorer:
         """Scores annotations by the project's policy."""
-        from vibes_lsp.index.live_risk import Scorer as Opened  # noqa: PLC0415
+        from vibes_lsp.placing.live_risk import Scorer as Opened  # noqa: PLC0415
 
         return Opened(self.trail, self.config.policy)
 
@@ -180,7 +180,7 @@ class OpenProject:
             use_cache: See `ProjectLocator`.
             use_kept_texts: See `ProjectLocator`.
         """
-        from vibes_lsp.index.project_locator import ProjectLocator as Opened  # noqa: PLC0415
+        from vibes_lsp.placing.project_locator import ProjectLocator as Opened  # noqa: PLC0415
 
         return Opened(
             self.trail, use_git=use_git, use_cache=use_cache, use_kept_texts=use_kept_texts

@@ -18,10 +18,10 @@ from vibes_lsp.cli.keyboard import key_reader, read_line
 from vibes_lsp.cli.output import escape, print_line, print_question, print_styled
 from vibes_lsp.cli.project import finish_recording
 from vibes_lsp.errors import UnknownId, UnreadableFile, VibesError
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Verdict
+from vibes_lsp.placing.live_risk import Scorer
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.recording import NotAsShown, Recorder, RecordReview, Shown, WrongArgument
 from vibes_lsp.recording.reviews import git_user
 from vibes_lsp.reports.placements import is_reviewed

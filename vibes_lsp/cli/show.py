@@ -26,12 +26,12 @@ from vibes_lsp.cli.output import (
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import now, open_trail
 from vibes_lsp.errors import AmbiguousId, BrokenBlob, UnknownId, VibesError
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.record_schema import CONTEXT_MEMBERS
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import ContextType
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.record_text import entry_text, subject_of
 from vibes_lsp.reports.show import current_state, found_as_json
 from vibes_lsp.store.reasoning import reasoning_text

@@ -15,8 +15,8 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.exchange.import_plan import ImportedEdit, session_spans
 from vibes_lsp.history.file_changes import FileChange, file_changes
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.project_files import read_source
 from vibes_lsp.trail.lineage_commits import edit_begin
 from vibes_lsp.trail.trail import Trail
 

@@ -31,11 +31,11 @@ from vibes_lsp.exchange.import_plan import (
 )
 from vibes_lsp.exchange.older_lines import older_edits
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.locate_annotations import locate_on_lines
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import IMPORTED_FROM, NO_MODEL, AssuranceLevel, RecordType
+from vibes_lsp.placing.locate_annotations import locate_on_lines
 from vibes_lsp.recording.annotations import Contexts, add_annotation, unmeasured_members
 from vibes_lsp.recording.arguments import Model, Tool
 from vibes_lsp.recording.context import Draft, RecordingContext, present

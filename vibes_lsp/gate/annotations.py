@@ -23,11 +23,11 @@ from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.gate.changed_files import FileContents
-from vibes_lsp.index.live_risk import custom_signals
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.placing.live_risk import custom_signals
 from vibes_lsp.placing.placements import Placement, ShownLineage
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.records import recorded_lines
 from vibes_lsp.trail.rows import LogLineKind

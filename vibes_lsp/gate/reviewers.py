@@ -16,11 +16,11 @@ from vibes_lsp.gate.trail_diff import TrailDiff
 from vibes_lsp.history.contributors import Contributors, parse_identity
 from vibes_lsp.history.file_changes import commits_by_file
 from vibes_lsp.history.line_origins import line_origins
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.vocabulary import REMAP_ACTIONS, NodeType, ReviewerKind, Verdict
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.authors import UNKNOWN, Authors
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.records import LoggedSession

@@ -29,13 +29,13 @@ from vibes_lsp.gate.inputs import GateInputs
 from vibes_lsp.gate.report import GateItem, GateReport
 from vibes_lsp.gate.reviewers import Reviewers
 from vibes_lsp.gate.tamper_checks import CheckedAnnotation, LostLineSearch, TamperChecks, covers
-from vibes_lsp.index.live_risk import ReviewFilter, Scorer, custom_signals
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.hashing import RISK_MEMBERS
 from vibes_lsp.model.members import mapping, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.placing.live_risk import ReviewFilter, Scorer, custom_signals
 from vibes_lsp.placing.placements import Placement, ShownLineage
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.placements import PlacementReport, stored_score
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus

@@ -22,13 +22,13 @@ from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, OriginalText, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.gate.trail_diff import TrailDiff
-from vibes_lsp.index.locate_annotations import locate_alone
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.canonical_json import same_value
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, RISK_MEMBERS, IdVariant, explain_annotation_id
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, RecordType
+from vibes_lsp.placing.locate_annotations import locate_alone
 from vibes_lsp.placing.placements import Placement, ShownLineage
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.records import LogRecord, recorded_lines
 

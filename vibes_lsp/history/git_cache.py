@@ -35,7 +35,7 @@ _T = TypeVar("_T")
 _logger = logging.getLogger(__name__)
 
 _CODE: Final = Path(__file__).parents[1]
-_PACKAGES: Final = ("model", "anchors", "history", "trail", "index", "placing")
+_PACKAGES: Final = ("model", "anchors", "history", "trail", "placing")
 """Packages whose code determines the facts; a change of it drops them."""
 _DATABASE: Final = CacheDatabase(
     "git",

@@ -24,8 +24,8 @@ from vibes_lsp.agents.events import AgentEvent, CommandRun, SessionEnded, TurnEn
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.diff import changed_in_work_tree, untracked_files
 from vibes_lsp.history.objects import GitObjects
+from vibes_lsp.history.project_files import read_content
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.project_files import read_content
 from vibes_lsp.ingest.shell_commands import only_reads
 from vibes_lsp.patience import TRAIL_INDEX
 from vibes_lsp.recording.paths import is_bookkeeping, project_path

@@ -16,10 +16,8 @@ from typing import Any, Final
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
+from vibes_lsp.history.project_files import read_content
 from vibes_lsp.history.repository import nearest_ancestor
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_files import read_content
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.knowledge.ai_lines import AiLines, CountAiLines, count_ai_lines, no_ai_lines
 from vibes_lsp.knowledge.citations import (
     Citation,
@@ -30,7 +28,9 @@ from vibes_lsp.knowledge.citations import (
 from vibes_lsp.knowledge.evidence_lines import EvidenceLines, place_evidence
 from vibes_lsp.knowledge.objects import CLOSED, Kind
 from vibes_lsp.knowledge.provenance_sources import PROVENANCE_MEMBER
+from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.blame import blame_file
 from vibes_lsp.reports.placements import is_settled
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir

@@ -17,7 +17,7 @@ from lsprotocol import types
 
 from vibes_lsp.errors import UnreadableFile, VibesError, report
 from vibes_lsp.history.given_up_commits import take_back
-from vibes_lsp.index.project_files import read_source
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.ingest.hook import has_waiting_events
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.refresh import refresh_documents, refresh_project

@@ -12,11 +12,11 @@ from typing import NamedTuple
 from vibes_lsp.anchors.create_anchors import CONTEXT_LINES
 from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.location import Method
-from vibes_lsp.index.locate_annotations import LocationsByLineage
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.followed_lines import follow
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot, snapshot_of_document
 from vibes_lsp.placing.claims import RecordClaim, claims_of
+from vibes_lsp.placing.locate_annotations import LocationsByLineage
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, place_again
 

@@ -16,9 +16,9 @@ from vibes_lsp.exchange.note_overlay import LineNote, notes_of_lines
 from vibes_lsp.exchange.trailer_overlay import trailers_of_lines
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.history.commit_resolution import ResolvedCommit
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.snapshots import ClosedFiles, HistorySnapshot, LookedUpFile
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.trail.lineage_commits import known_commit
 from vibes_lsp.trail.trail import Trail
 

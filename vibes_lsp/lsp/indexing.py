@@ -1,6 +1,6 @@
 """Index large logs in a process of their own, with progress: no thread delays the answers.
 
-The process saves the index (`index.saved_log`), which the server then opens in a millisecond. Where
+The process saves the index (`trail.index`), which the server then opens in a millisecond. Where
 it cannot be saved, the server reads the log in a thread.
 """
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile, VibesError, report
-from vibes_lsp.index.project_files import read_source
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.knowledge.evidence_lines import place_evidence
 from vibes_lsp.lsp.conversion import path_of, uri_in
 from vibes_lsp.lsp.documents import Document, Documents

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.errors import MuchToRead, OutdatedIndex, UnreadableFile
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.history.repository_state import RepositoryState
-from vibes_lsp.index.locate_annotations import LocationsByLineage
-from vibes_lsp.index.project_files import read_source
 from vibes_lsp.knowledge.ai_lines import CountAiLines, no_ai_lines
 from vibes_lsp.lsp.conversion import folder_of, path_of
 from vibes_lsp.lsp.document_state import DocumentState
@@ -35,6 +34,7 @@ from vibes_lsp.lsp.snapshots import (
     snapshot_of_file,
     snapshot_while_indexing,
 )
+from vibes_lsp.placing.locate_annotations import LocationsByLineage
 from vibes_lsp.store.audit_dir import AuditDir, nearest_audit_dir
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.files import real_path_in

@@ -12,10 +12,10 @@ from vibes_lsp.exchange.brought_lines import BroughtLines
 from vibes_lsp.exchange.note_overlay import LineNote
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.history.commit_resolution import ResolvedCommit
-from vibes_lsp.index.live_risk import Scorer
 from vibes_lsp.knowledge.ai_lines import AiLines, count_ai_lines
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.model.paths import normal_path
+from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, place_file
 from vibes_lsp.reports.placements import PlacementReport, is_settled

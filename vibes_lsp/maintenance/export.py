@@ -13,15 +13,15 @@ from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError
 from vibes_lsp.history.commit_resolution import CommitMethod
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.history.stored_files import StoredFiles
-from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, annotation_id, sha256
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.record_schema import RECORD_SCHEMAS
 from vibes_lsp.model.vocabulary import Action, EdgeType, RecordType
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.files import read_file
 from vibes_lsp.store.manifest import Manifest, ManifestForm

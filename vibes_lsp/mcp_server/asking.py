@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from vibes_lsp.anchors.functions import find_function
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.project_files import read_source
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.mcp_server.annotation_answers import SHORT, annotation_answer
 from vibes_lsp.mcp_server.answers import (
     AnnotationAnswer,

@@ -7,7 +7,7 @@ from typing import Final
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.project_files import read_source
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.mcp_server.annotation_answers import annotation_answer
 from vibes_lsp.mcp_server.answers import AnnotationAnswer, PromptAnswer, Prompts
 from vibes_lsp.mcp_server.asking import Limit, Name

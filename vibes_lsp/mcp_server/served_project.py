@@ -11,9 +11,9 @@ from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.history.given_up_commits import take_back
 from vibes_lsp.history.missing_trail import explained
 from vibes_lsp.history.repository import nearest_ancestor
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.ingest.fold import fold_for_reader
+from vibes_lsp.placing.live_risk import Scorer
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.recording import Recorder
 from vibes_lsp.recording.recorder import utc_now
 from vibes_lsp.store.audit_dir import find_audit_dir, named_audit_dir

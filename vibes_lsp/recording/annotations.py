@@ -13,10 +13,10 @@ from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.functions import find_function
 from vibes_lsp.anchors.line_hashes import join_hashes
 from vibes_lsp.anchors.text import Text, encode
-from vibes_lsp.index.live_risk import prompt_length, temperature_of
-from vibes_lsp.index.locate_annotations import locate_on_lines
 from vibes_lsp.model.members import Members, mapping, text, texts
 from vibes_lsp.model.vocabulary import Action, AssuranceLevel, ContextType, NodeType, RecordType
+from vibes_lsp.placing.live_risk import prompt_length, temperature_of
+from vibes_lsp.placing.locate_annotations import locate_on_lines
 from vibes_lsp.recording.arguments import Function, WrongArgument
 from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.edges import (

@@ -12,13 +12,13 @@ from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, UnreadableFile
 from vibes_lsp.history.stored_files import StoredFiles
-from vibes_lsp.index.locate_annotations import LocationsByLineage
 from vibes_lsp.model.canonical_json import with_portable_numbers
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.validation import entry_problems, record_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType, EdgeType, NodeType, RecordType
+from vibes_lsp.placing.locate_annotations import LocationsByLineage
 from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.recording.paths import source_text
 from vibes_lsp.store.config import LoadedConfig

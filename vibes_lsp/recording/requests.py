@@ -13,10 +13,10 @@ from urllib.parse import unquote, urlsplit
 from pydantic import Field
 from typing_extensions import override
 
-from vibes_lsp.index.live_risk import MAX_CUSTOM_SIGNALS
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Confidence, DelegationType, EdgeType, NodeType, Verdict
+from vibes_lsp.placing.live_risk import MAX_CUSTOM_SIGNALS
 from vibes_lsp.recording.arguments import (
     Checked,
     Command,

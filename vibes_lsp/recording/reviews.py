@@ -14,10 +14,10 @@ from vibes_lsp import __version__
 from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.errors import UnknownId, UnreadableFile, VibesError
 from vibes_lsp.history.git import user_name
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import NO_MODEL, Action, EdgeType, NodeType
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.recording.arguments import Model, Tool, WrongArgument
 from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.entries import Entries

@@ -9,10 +9,10 @@ from itertools import groupby
 
 from vibes_lsp.anchors.location import LineKind, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.placements import PlacementReport
 
 

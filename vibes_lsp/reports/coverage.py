@@ -10,12 +10,12 @@ from typing import Final
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.history.project_files import read_content
 from vibes_lsp.history.repository import Repository
-from vibes_lsp.index.project_files import read_content
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.blame import LineCounts, line_kind, line_owners
 
 _MAX_SOURCE: Final = 8 << 20

@@ -13,13 +13,13 @@ from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.diff import DiffEntry, DiffRange, diff_files, parse_diff_range
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.tracking import Tracking
+from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.blame import LineCounts, line_kind, line_owners
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.reports.review_queue import needs_review

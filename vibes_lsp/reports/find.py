@@ -10,11 +10,11 @@ from typing import Final, TypeAlias
 from vibes_lsp.anchors.line_hashes import is_long, line_hash, split_hashes
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.project_locator import Progress, ProjectLocator
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.model.members import Members, text
+from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import Progress, ProjectLocator
 from vibes_lsp.reports.authors import Authors
 from vibes_lsp.reports.found_annotations import (
     FoundAnnotation,

@@ -8,7 +8,6 @@ from typing import Final
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import ResolvedCommit
-from vibes_lsp.index.live_risk import Scorer, annotated_lines
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import (
@@ -21,6 +20,7 @@ from vibes_lsp.model.vocabulary import (
     Signal,
     Verdict,
 )
+from vibes_lsp.placing.live_risk import Scorer, annotated_lines
 from vibes_lsp.placing.placements import Placement, in_git_since, why_unverified
 from vibes_lsp.reports.authors import Authors, author_name
 from vibes_lsp.risk.policy import Policy

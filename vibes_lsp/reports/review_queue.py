@@ -12,12 +12,12 @@ from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import BrokenBlob, HistoryUnavailable, UnreadableFile
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_files import read_source
-from vibes_lsp.index.project_locator import Progress, ProjectLocator
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType, Verdict
+from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import Progress, ProjectLocator
 from vibes_lsp.reports.blame import Blame, blame_file, line_kind, line_owners
 from vibes_lsp.reports.coverage import FileCoverage, OwnedFile
 from vibes_lsp.reports.find import NO_FILTER, Filter, find_annotations

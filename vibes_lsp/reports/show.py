@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.project_files import read_content
-from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.history.project_files import read_content
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.paths import normal_path
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.placements import PlacementReport, describe_location, describe_review
 from vibes_lsp.trail.lookup import LookupResult
 from vibes_lsp.trail.records import Edge, LogRecord

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.index.project_files import count_foreign, read_source
-from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.history.project_files import count_foreign, read_source
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.authors import Author, Authors
 from vibes_lsp.trail.current_annotations import CurrentAnnotations, EditCount, edits_by_session
 from vibes_lsp.trail.records import LoggedSession

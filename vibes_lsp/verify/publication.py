@@ -14,7 +14,7 @@ from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.checks.report import Report
 from vibes_lsp.errors import BrokenBlob
-from vibes_lsp.index.project_files import count_foreign
+from vibes_lsp.history.project_files import count_foreign
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.vocabulary import ContextType, EdgeType
 from vibes_lsp.store.reasoning import reasoning_text

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.requirements import require
+from tests.trails import Repository, TrailWriter
 from tests.unit.placing.projects import Project
 
 if TYPE_CHECKING:
@@ -20,3 +21,16 @@ def project(tmp_path: Path) -> Iterator[Project]:
     project = Project(tmp_path)
     yield project
     project.close()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Repository:
+    return Repository(tmp_path)
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> TrailWriter:
+    """A trail whose clock starts an hour after that of the repository."""
+    writer = TrailWriter(tmp_path)
+    writer.environment()
+    return writer

@@ -9,8 +9,8 @@ import pytest
 from tests.unit.recording.projects import SOURCE, Project, session_origin
 from vibes_lsp.anchors import locate as locate_module
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index import locate_annotations as annotation_locating
-from vibes_lsp.index.locate_annotations import LocationsByLineage, locate_alone
+from vibes_lsp.placing import locate_annotations as annotation_locating
+from vibes_lsp.placing.locate_annotations import LocationsByLineage, locate_alone
 from vibes_lsp.placing.placements import deduplicate
 from vibes_lsp.trail.trail import Trail
 

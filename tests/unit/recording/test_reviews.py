@@ -12,7 +12,7 @@ from tests.unit.recording.request_builders import review_request
 from vibes_lsp.anchors.location import Method
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, UnreadableFile
-from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.recording import (
     Model,
     NotAsShown,

@@ -10,7 +10,7 @@ import pytest
 from tests.placements import placed_by_records
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, new_project
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.recording import Origin, Prompt, PromptType, RiskSignal, WrongArgument
 from vibes_lsp.store.config import load_config
 from vibes_lsp.trail.trail import Trail

@@ -20,7 +20,7 @@ from lsprotocol import types
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFile, VibesError
 from vibes_lsp.history.git import user_name
-from vibes_lsp.index.project_files import read_content
+from vibes_lsp.history.project_files import read_content
 from vibes_lsp.knowledge.actors import system_user
 from vibes_lsp.lsp.conversion import lines_of, path_of
 from vibes_lsp.lsp.extensions import CommandName

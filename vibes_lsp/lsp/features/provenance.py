@@ -14,8 +14,6 @@ from typing import Any, Final
 from lsprotocol import types
 
 from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, UnreadableFile
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.lsp.conversion import lines_of
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
@@ -23,7 +21,9 @@ from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
+from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.blame import line_kinds, ranges_by_kind
 from vibes_lsp.reports.placement_texts import age_and_reasons, display_name
 from vibes_lsp.reports.review_queue import needs_review, summarise_file

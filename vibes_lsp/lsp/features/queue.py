@@ -14,11 +14,11 @@ from typing import Any, Final
 
 from lsprotocol import types
 
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.server import Server, run_use_case
 from vibes_lsp.model.members import Members
+from vibes_lsp.placing.live_risk import Scorer
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.found_annotations import FoundAnnotation
 from vibes_lsp.reports.placement_texts import age_and_reasons
 from vibes_lsp.reports.review_queue import ReviewProgress, review_progress

@@ -17,8 +17,6 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, VibesError
-from vibes_lsp.index.live_risk import Scorer
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.record_places import location_now
@@ -34,7 +32,9 @@ from vibes_lsp.lsp.shown_documents import (
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import code_block, without_invisible
 from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.diff import ChangedFile, ChangedRange, Changes, collect_changes
 from vibes_lsp.reports.placements import (
     describe_edit,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.trails import Repository, TrailWriter
 from tests.unit.trail.trails import read_trail
-from vibes_lsp.index.project_locator import ProjectLocator
+from vibes_lsp.placing.project_locator import ProjectLocator
 
 if TYPE_CHECKING:
     from pathlib import Path

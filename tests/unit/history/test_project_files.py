@@ -8,7 +8,7 @@ import pytest
 
 from tests.trails import TrailWriter, quirks
 from tests.unit.trail.trails import read_trail
-from vibes_lsp.index.project_files import count_foreign, why_foreign
+from vibes_lsp.history.project_files import count_foreign, why_foreign
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.unit.index.histories import (
+from tests.unit.placing.histories import (
     AFTER,
     BEFORE,
     EDITED,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.project_locator import ProjectLocator
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.placing.project_locator import ProjectLocator
 
 if TYPE_CHECKING:
     from pathlib import Path

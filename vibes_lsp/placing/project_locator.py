@@ -11,10 +11,10 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
 from vibes_lsp.history.file_changes import file_changes
+from vibes_lsp.history.project_files import read_source
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.index.file_names import FileNames
-from vibes_lsp.index.project_files import read_source
 from vibes_lsp.patience import GIT
+from vibes_lsp.placing.file_names import FileNames
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners
 from vibes_lsp.store.kept_texts import read_kept_text

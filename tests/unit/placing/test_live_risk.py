@@ -10,7 +10,7 @@ from tests.placements import placed_by_records
 from tests.trails import TrailWriter
 from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.index.live_risk import Scorer
+from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.signals import CustomSignal, Measurements, PromptLength
 
