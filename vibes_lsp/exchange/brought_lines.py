@@ -62,7 +62,7 @@ class BroughtLines(Generic[Said]):
 
 
 @dataclass(frozen=True, slots=True)
-class CommittedFile:
+class BlamedFile:
     """A file as HEAD has it.
 
     Attributes:
@@ -83,7 +83,7 @@ class CommittedFile:
         return BroughtLines(self.text, lines) if lines else None
 
 
-def committed_file(repository: Repository, project: Path, path: str) -> CommittedFile | None:
+def committed_file(repository: Repository, project: Path, path: str) -> BlamedFile | None:
     """Return a file of a project as HEAD has it; None if HEAD has none, or git fails.
 
     Args:
@@ -99,4 +99,4 @@ def committed_file(repository: Repository, project: Path, path: str) -> Committe
         origins = line_origins(repository, name, head, since=_FIRST_AGENTS)
     except HistoryUnavailable:
         return None
-    return CommittedFile(Text.from_bytes(data), origins)
+    return BlamedFile(Text.from_bytes(data), origins)

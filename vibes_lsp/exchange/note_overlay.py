@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from vibes_lsp.agents.events import UNKNOWN
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.exchange.brought_lines import BroughtLines, CommittedFile
+from vibes_lsp.exchange.brought_lines import BroughtLines, BlamedFile
 from vibes_lsp.exchange.git_ai_notes import (
     MAX_NOTE,
     NOTES_REF,
@@ -52,7 +52,7 @@ class LineNote:
         }
 
 
-def notes_of_lines(repository: Repository, file: CommittedFile) -> BroughtLines[LineNote] | None:
+def notes_of_lines(repository: Repository, file: BlamedFile) -> BroughtLines[LineNote] | None:
     """Return what git-ai's notes say about the lines of a file; None if nothing."""
     notes = list_notes(repository, NOTES_REF)
 

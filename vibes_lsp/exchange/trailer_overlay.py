@@ -6,13 +6,13 @@ is no annotation, and counts nowhere.
 
 from __future__ import annotations
 
-from vibes_lsp.exchange.brought_lines import BroughtLines, CommittedFile
+from vibes_lsp.exchange.brought_lines import BroughtLines, BlamedFile
 from vibes_lsp.history.agent_trailers import AgentTrailer, read_agent_trailers
 from vibes_lsp.history.repository import Repository
 
 
 def trailers_of_lines(
-    repository: Repository, file: CommittedFile
+    repository: Repository, file: BlamedFile
 ) -> BroughtLines[AgentTrailer] | None:
     """Return the trailers of the commits that brought the lines of a file; None without any."""
     commits = {origin.commit for origin in file.origins if origin is not None}

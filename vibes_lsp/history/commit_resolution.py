@@ -14,6 +14,7 @@ from pathlib import Path
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_changes import file_changes
 from vibes_lsp.history.git import git_lines
+from vibes_lsp.history.git_cache import digest_of
 from vibes_lsp.history.log_additions import ids_added
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.paths import can_be_in_project, normal_path
@@ -97,15 +98,22 @@ class CommitResolver:
 
     def _oldest_by_id(self, head: str) -> Mapping[str, str]:
         """Return the oldest commit that added each record to the log; nothing if git fails."""
+        cache, boundary = (
+            self.repository.cache,
+            digest_of(sorted(self.repository.shallow_boundary())),
+        )
         try:
             name = self.repository.relative_path(self._log)
-            changes = list(file_changes(self.repository, [*self._since, head], [name]))
-            added = ids_added(self.repository, [change.commit for change in changes], name)
+            key = f"log {boundary} {head} {self._since} {name}"
+            commits = cache.get(key, list[str])
+            if commits is None:
+                changes = file_changes(self.repository, [*self._since, head], [name])
+                commits = [change.commit for change in changes]
+                cache.put(key, commits)
+            added = ids_added(self.repository, commits, name)
         except (HistoryUnavailable, ValueError):  # ValueError: the log is outside the repository
             return {}
-        return {
-            identifier: change.commit for change in changes for identifier in added[change.commit]
-        }
+        return {identifier: commit for commit in commits for identifier in added[commit]}
 
     def by_path(
         self, edit_times: Mapping[str, Iterable[datetime]]

@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+@pytest.fixture
+def writer(tmp_path: Path) -> TrailWriter:
+    writer = TrailWriter(tmp_path)
+    writer.environment()
+    return writer
+
+
 def test_foreign_paths_of_a_trail(tmp_path: Path) -> None:
     made = quirks(tmp_path / "project")
     trail = read_trail(made.root)
