@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from vibes_lsp.agents.events import UNKNOWN
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.exchange.brought_lines import BroughtLines, BlamedFile
+from vibes_lsp.exchange.brought_lines import BlamedFile, BroughtLines
 from vibes_lsp.exchange.git_ai_notes import (
     MAX_NOTE,
     NOTES_REF,
