@@ -22,7 +22,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from vibes_lsp.history.changed_files import changes_since
+from vibes_lsp.history.file_changes import changes_since
 from vibes_lsp.history.objects import GitObjects, parse_seconds
 from vibes_lsp.history.project_files import read_source
 from vibes_lsp.history.repository import Repository
@@ -91,20 +91,19 @@ def made_edits(repository: Repository, count: int) -> Iterator[MadeEdit]:
     """Yield the edits that lead to the versions of the last commits, with one place each."""
     oldest = _run("git", "log", "--format=%ct", f"-{count}", cwd=repository.root).split()[-1]
     with GitObjects(repository.root) as objects:
-        for changes in changes_since(repository, parse_seconds(oldest.encode())):
-            for file in changes.files:
-                if file.blob is None or len(file.before) > 1 or not file.path.endswith(_SUFFIXES):
-                    continue
-                before = _text(objects, file.before[0]) if file.before else ""
-                after = _text(objects, file.blob)
-                if before is None or after is None:
-                    continue
-                moment = changes.committed - timedelta(minutes=1)
-                if not file.before:
-                    yield MadeEdit(file.path, changes.commit, moment, None, "", after)
-                    continue
-                for text, old, new in _steps(before, after):
-                    yield MadeEdit(file.path, changes.commit, moment, text, old, new)
+        for file in changes_since(repository, parse_seconds(oldest.encode())):
+            if not file.is_file or len(file.before) > 1 or not file.path.endswith(_SUFFIXES):
+                continue
+            before = _text(objects, file.before[0]) if file.before else ""
+            after = _text(objects, file.blob)
+            if before is None or after is None:
+                continue
+            moment = file.moment - timedelta(minutes=1)
+            if not file.before:
+                yield MadeEdit(file.path, file.commit, moment, None, "", after)
+                continue
+            for text, old, new in _steps(before, after):
+                yield MadeEdit(file.path, file.commit, moment, text, old, new)
 
 
 def _steps(before: str, after: str) -> Iterator[tuple[str, str, str]]:

@@ -14,6 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from itertools import groupby
 from typing import Final, Self
 
 from vibes_lsp.agents.edited_lines import text_lines
@@ -27,9 +28,9 @@ from vibes_lsp.exchange.replay import (
     apply_edit,
     attribute_lines,
 )
-from vibes_lsp.history.changed_files import ChangedBlob, CommitChanges, changes_since
+from vibes_lsp.history.file_changes import FileChange, changes_since
 from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.renames import renames_in_commit
+from vibes_lsp.history.renames import renames_in
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.vocabulary import Action
 
@@ -164,9 +165,10 @@ class CommitSearch:
             HistoryUnavailable: Git fails.
         """
         if self._since is not None and self._repository.head() is not None:
-            for changes in changes_since(self._repository, self._since - _SECOND):
-                if changes.commit not in self._boundary:
-                    yield from self._search_commit(changes)
+            changes = changes_since(self._repository, self._since - _SECOND)
+            for commit, files in groupby(changes, lambda change: change.commit):
+                if commit not in self._boundary:
+                    yield from self._search_commit(list(files))
         for held in self._held.values():
             yield from held.lines
         for path, pending in self._pending.items():
@@ -175,16 +177,15 @@ class CommitSearch:
         for pending in self._pending.values():
             self.reasons.update((each.number, each.reason) for each in pending)
 
-    def _search_commit(self, changes: CommitChanges) -> Iterator[FoundLines]:
-        gone = {
-            each.path: each for each in changes.files if each.blob is None and self._has(each.path)
-        }
+    def _search_commit(self, files: Sequence[FileChange]) -> Iterator[FoundLines]:
+        gone = {file.path: file for file in files if not file.is_file and self._has(file.path)}
         renamed: dict[str, str] = {}
-        if gone and any(each.is_new for each in changes.files):
-            renames, _ = renames_in_commit(self._repository, changes.commit)
-            renamed = {new: old for old, new in renames.items() if old in gone}
-        for file in changes.files:
-            if file.blob is None:
+        if gone and any(file.is_file and file.is_new for file in files):
+            commit = files[0].commit
+            renames, _ = renames_in(self._repository, [commit])
+            renamed = {new: old for old, new in renames.get(commit, {}).items() if old in gone}
+        for file in files:
+            if not file.is_file:
                 continue
             held = self._held.pop((file.path, file.blob), None)
             if held is not None:
@@ -193,22 +194,22 @@ class CommitSearch:
             if old is not None:
                 pending = [*self._pending.pop(old), *self._pending.get(file.path, ())]
                 self._pending[file.path] = sorted(pending, key=lambda each: each.dated.moment)
-                file = replace(file, before=gone[old].before)  # noqa: PLW2901
+                file = file._replace(before=gone[old].before)  # noqa: PLW2901
             if self._has(file.path):
-                yield from self._search_version(changes, file)
+                yield from self._search_version(file)
             elif file.is_new:
-                self._new_files[file.blob or ""].append((changes.commit, file.path))
+                self._new_files[file.blob].append((file.commit, file.path))
 
     def _has(self, path: str) -> bool:
         return bool(self._pending.get(path))
 
-    def _search_version(self, changes: CommitChanges, file: ChangedBlob) -> Iterator[FoundLines]:
+    def _search_version(self, file: FileChange) -> Iterator[FoundLines]:
         pending = self._pending[file.path]
-        due = [each for each in pending if each.dated.moment < changes.committed + _SECOND]
+        due = [each for each in pending if each.dated.moment < file.moment + _SECOND]
         text = self._text(file.blob)
         bases = [base for blob in file.before if (base := self._text(blob)) is not None]
         previous = self._previous.get(file.path)
-        self._previous[file.path] = changes.committed
+        self._previous[file.path] = file.moment
         if not due or text is None or len(bases) < len(file.before):
             return
         tried = [due]
@@ -217,7 +218,7 @@ class CommitSearch:
             tried += [recent] if recent and len(recent) < len(due) else []
         best: tuple[list[_Pending], Attribution] | None = None
         for chosen in tried:
-            found = _attribute(chosen, bases, text, changes)
+            found = _attribute(chosen, bases, text, file.authored)
             if best is None or (found.is_exact, found.claimed) > (
                 best[1].is_exact,
                 best[1].claimed,
@@ -226,7 +227,7 @@ class CommitSearch:
             if found.is_exact and found.claimed:
                 break
         if best is not None:
-            lines = list(_found_lines(best[0], best[1], changes.commit, file.path, text))
+            lines = list(_found_lines(best[0], best[1], file.commit, file.path, text))
             repeated = frozenset(best[0][number].number for number in best[1].repeated)
             if repeated:
                 held = [each for each in lines if each.edit in repeated]
@@ -286,10 +287,9 @@ class CommitSearch:
         text, made = self._text(blob), self._objects.commit(commit)
         if text is None or made is None:
             return
-        changes = CommitChanges(commit, made.moment, made.moment, ())
         due = [each for each in pending if each.dated.moment < made.moment + _SECOND]
         if due:
-            found = _attribute(due, (), text, changes)
+            found = _attribute(due, (), text, made.moment)
             if found.is_exact:
                 yield from _found_lines(due, found, commit, name, text)
                 self._settle(path, due, due, found)
@@ -327,14 +327,14 @@ def _decompress(data: bytes | None) -> str | None:
 
 
 def _attribute(
-    edits: Sequence[_Pending], bases: Sequence[Text], text: Text, changes: CommitChanges
+    edits: Sequence[_Pending], bases: Sequence[Text], text: Text, authored: datetime
 ) -> Attribution:
-    authored = sum(each.dated.moment < changes.authored + _SECOND for each in edits)
+    before = sum(each.dated.moment < authored + _SECOND for each in edits)
     return attribute_lines(
         [text_lines(base.content) for base in bases],
         text_lines(text.content),
         [each.dated.whole_edit() for each in edits],
-        {count for count in (authored, len(edits)) if count},
+        {count for count in (before, len(edits)) if count},
     )
 
 

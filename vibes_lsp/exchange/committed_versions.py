@@ -20,7 +20,7 @@ from vibes_lsp.anchors.text import Text, replace_invalid
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_changes import FileChange, file_changes
 from vibes_lsp.history.objects import Commit, GitObjects
-from vibes_lsp.history.renames import renames_in_commit
+from vibes_lsp.history.renames import renames_in
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 
@@ -159,8 +159,8 @@ class CommittedVersions:
 
     def _read_renames(self, commit: str) -> dict[str, str]:
         """Return the files that a commit renamed, old paths by new."""
-        renames, _ = renames_in_commit(self.repository, commit)
-        return {new: old for old, new in renames.items()}
+        renames, _ = renames_in(self.repository, [commit])
+        return {new: old for old, new in renames.get(commit, {}).items()}
 
 
 def _new_lines(text: Text, former: Sequence[Text]) -> NewLines:

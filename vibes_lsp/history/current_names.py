@@ -9,7 +9,7 @@ from typing import Final
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_changes import file_changes
 from vibes_lsp.history.git_cache import digest_of
-from vibes_lsp.history.renames import renames_in_commit, renames_since
+from vibes_lsp.history.renames import renames_in, renames_since
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.patience import GIT
 
@@ -70,16 +70,13 @@ def _renamed(repository: Repository, head: str, names: set[str]) -> tuple[Mappin
     Raises:
         HistoryUnavailable: Git fails.
     """
-    found: dict[str, str] = {}
-    by_commit: dict[str, Mapping[str, str]] = {}
-    is_settled = True
     with closing(file_changes(repository, [head], names, patience=GIT)) as changes:
-        for change in changes:
-            if not change.is_deletion or change.path in found:
-                continue
-            if change.commit not in by_commit:
-                by_commit[change.commit], is_complete = renames_in_commit(repository, change.commit)
-                is_settled = is_settled and is_complete
-            if (later := by_commit[change.commit].get(change.path)) is not None:
-                found[change.path] = later
+        deletions = [(change.path, change.commit) for change in changes if change.is_deletion]
+    renamed, is_settled = renames_in(
+        repository, list(dict.fromkeys(commit for _, commit in deletions))
+    )
+    found: dict[str, str] = {}
+    for name, commit in deletions:
+        if (later := renamed.get(commit, {}).get(name)) is not None:
+            found.setdefault(name, later)
     return found, is_settled

@@ -13,7 +13,7 @@ from vibes_lsp.history.repository import Repository
 from vibes_lsp.patience import Wait
 
 _MARK: Final = b"\x01"
-_FORMAT: Final = "--format=%x01%H %ct"
+_OPTIONS: Final = ("--raw", "-z", "--no-abbrev", "--no-renames", "-c", "--format=%x01%H %ct %at")
 _REGULAR: Final = frozenset({"100644", "100755", "100664"})
 _DELETED: Final = "000000"
 _MAX_PATHS: Final = 16
@@ -35,7 +35,9 @@ class FileChange(NamedTuple):
         mode: The mode after the commit, six digits as git prints it; `000000` if it deleted the
             file.
         blob: The blob after the commit.
-        before: The blob in each parent; zeros if it has none, or if there is no parent.
+        parents: How many parents the commit has; 1 if it has none.
+        before: The file in those parents that have it.
+        authored: The author's time, UTC; a rebase or squash keeps it.
     """
 
     commit: str
@@ -43,7 +45,9 @@ class FileChange(NamedTuple):
     path: str
     mode: str
     blob: str
+    parents: int
     before: tuple[str, ...]
+    authored: datetime
 
     @property
     def is_file(self) -> bool:
@@ -58,12 +62,12 @@ class FileChange(NamedTuple):
     @property
     def is_new(self) -> bool:
         """Whether no parent has the file."""
-        return not any(blob.strip("0") for blob in self.before)
+        return not self.before
 
     @property
     def is_merge(self) -> bool:
         """Whether the commit has several parents, from all of which it differs."""
-        return len(self.before) > 1
+        return self.parents > 1
 
 
 def file_changes(
@@ -87,32 +91,46 @@ def file_changes(
     Raises:
         HistoryUnavailable: Git failed, perhaps after some changes.
     """
-    options = (
-        "--topo-order",
-        "--full-history",
-        "--raw",
-        "-z",
-        "--no-abbrev",
-        "--no-renames",
-        "-c",
-    )
     wanted = {name: path for path in paths if (name := _name(path)) is not None}
     if not wanted:
         return
     fits = len(wanted) <= _MAX_PATHS and sum(map(len, wanted)) <= _MAX_CHARACTERS
     pathspecs = map(literal_pathspec, wanted.values()) if fits else ()
-    arguments = ("log", *LOG_OPTIONS, *options, _FORMAT, *revisions, "--", *pathspecs)
-    with git_lines(repository.root, *arguments, patience=patience, nul_separated=True) as parts:
-        commit, moment = "", parse_seconds(b"0")
+    arguments = ("--topo-order", "--full-history", *revisions, "--", *pathspecs)
+    for name, change in _changes(repository, arguments, patience):
+        if (path := wanted.get(name)) is not None:
+            yield change._replace(path=path)
+
+
+def changes_since(repository: Repository, since: datetime) -> Iterator[FileChange]:
+    """Yield what HEAD and its ancestors did to all files, parents before children, else by time.
+
+    Args:
+        repository: The repository.
+        since: Only commits from then on, by the committer's time.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    arguments = ("--date-order", "--reverse", f"--since={int(since.timestamp())}", "HEAD", "--")
+    for _, change in _changes(repository, arguments):
+        yield change
+
+
+def _changes(
+    repository: Repository, arguments: Sequence[str], patience: Wait | None = None
+) -> Iterator[tuple[bytes, FileChange]]:
+    """Yield the names of files as git has them, and what commits did to the files."""
+    command = ("log", *LOG_OPTIONS, *_OPTIONS, *arguments)
+    with git_lines(repository.root, *command, patience=patience, nul_separated=True) as parts:
+        header: list[bytes] = []
         for part in parts:
             line = part.lstrip(b"\n")
             if line.startswith(_MARK):
-                identifier, _, seconds_since_1970 = line[1:].partition(b" ")
-                commit, moment = identifier.decode("ascii"), parse_seconds(seconds_since_1970)
+                header = line[1:].split(b" ")
             elif line.startswith(b":"):
                 name = next(parts, b"")
-                if (path := wanted.get(name)) is not None:
-                    yield _parse_change(commit, moment, path, line)
+                yield name, _parse_change(header, name, line)
 
 
 def _name(path: str) -> bytes | None:
@@ -125,11 +143,21 @@ def _name(path: str) -> bytes | None:
     return name if is_possible else None
 
 
-def _parse_change(commit: str, moment: datetime, path: str, line: bytes) -> FileChange:
+def _parse_change(header: Sequence[bytes], name: bytes, line: bytes) -> FileChange:
     fields = line.lstrip(b":").decode("ascii").split(" ")
     parents = (len(fields) - 3) // 2
-    before = tuple(fields[parents + 1 : -2])
-    return FileChange(commit, moment, path, fields[parents], fields[-2], before)
+    modes, blobs = fields[: parents + 1], fields[parents + 1 : -1]
+    before = zip(modes[:-1], blobs[:-1], strict=True)
+    return FileChange(
+        header[0].decode("ascii"),
+        parse_seconds(header[1]),
+        name.decode("utf-8", "surrogateescape"),
+        modes[-1],
+        blobs[-1],
+        parents,
+        tuple(blob for mode, blob in before if mode in _REGULAR),
+        parse_seconds(header[2]),
+    )
 
 
 def commits_by_file(

@@ -30,8 +30,6 @@ _MAX_CACHED: Final = 32
 """Commits and trees that are cached."""
 _MAX_CACHED_BYTES: Final = 1 << 18
 """Largest of them."""
-_MAX_COMPARED: Final = 4096
-"""Pairs of trees that are compared to see whether a commit may rename a file."""
 _HASH: Final = re.compile(r"[0-9a-f]{4,64}")
 _STEPS: Final = re.compile(r"(?>(?:[~^]\d{0,9})*)")
 _COMMITTER: Final = re.compile(rb"^committer [^\n]*> (-?\d+)", re.MULTILINE)
@@ -241,39 +239,6 @@ class GitObjects:
                 return None
             tree = self._object(found.id)
         return found
-
-    def may_rename(self, commit: str) -> bool:
-        """Whether a commit may rename a file: it has one parent, and lacks a path of that one.
-
-        Also true if an object is missing, or if the commit changes thousands of folders.
-
-        Args:
-            commit: A full hash.
-        """
-        found = self.commit(commit)
-        if found is None or len(found.parents) != 1:
-            return found is None
-        pending = [(f"{found.parents[0]}^{{tree}}", f"{found.id}^{{tree}}")]
-        seen = set(pending)  # a tree can be in another one many times
-        size = 0
-        while pending:
-            before, now = map(self._object, pending.pop())
-            if before is None or now is None or before.kind != b"tree" or now.kind != b"tree":
-                return True
-            size += len(before.content) + len(now.content)
-            if len(seen) > _MAX_COMPARED or size > _MAX_BYTES:
-                return True
-            width = len(now.id) // 2
-            entries = {name: (mode, new) for mode, name, new in _entries(now.content, width)}
-            for mode, name, old in _entries(before.content, width):
-                new_mode, new = entries.get(name, (b"", b""))
-                if not new or (mode == _FOLDER) != (new_mode == _FOLDER):
-                    return True
-                pair = old.hex(), new.hex()
-                if mode == _FOLDER and old != new and pair not in seen:
-                    seen.add(pair)
-                    pending.append(pair)
-        return False
 
     def _object(self, name: str, limit: int | None = None) -> _Object | None:
         with self._lock:

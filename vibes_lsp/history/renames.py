@@ -1,7 +1,9 @@
-"""Which files were renamed by a commit, or since a commit."""
+"""Which files were renamed by commits, or since a commit."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Sequence
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
@@ -21,33 +23,45 @@ BY_HASH: Final = "--find-renames=100%"
 """Compares no contents, which a partial clone may lack."""
 
 
-def renames_in_commit(repository: Repository, commit: str) -> tuple[dict[str, str], bool]:
-    """Return the files that a commit renamed, new paths by old, and whether the answer is final.
+def renames_in(
+    repository: Repository, commits: Sequence[str]
+) -> tuple[dict[str, dict[str, str]], bool]:
+    """Return the files that commits renamed, new paths by old, and whether the answer is final.
 
     It is not final if git lacked objects to compare. There are none for a merge or if git fails.
 
     Args:
         repository: The repository.
-        commit: A full hash.
+        commits: Full hashes.
     """
-    if not repository.objects.may_rename(commit):
-        return {}, True
-    return _find_renames(repository, ("diff-tree", "--no-commit-id"), commit)
+    asked = "".join(f"{commit}\n" for commit in commits).encode()
+    return _find_renames(repository, ("diff-tree", "--stdin"), (), asked)
 
 
 def renames_since(repository: Repository, commit: str) -> dict[str, str]:
     """Return the files of a commit that have other paths in the index now; none if git fails."""
-    return _find_renames(repository, ("diff-index", "--cached"), commit)[0]
+    found, _ = _find_renames(repository, ("diff-index", "--cached"), (commit, "--"))
+    return found.get("", {})
 
 
 def _find_renames(
-    repository: Repository, command: tuple[str, ...], commit: str
-) -> tuple[dict[str, str], bool]:
+    repository: Repository, command: Sequence[str], arguments: Sequence[str], stdin: bytes = b""
+) -> tuple[dict[str, dict[str, str]], bool]:
+    """Return renames by the commit that git names before them."""
     for detection in (BY_SIMILARITY, BY_HASH):
         try:
-            listed = run_git(repository.root, *command, *_RENAME_OPTIONS, detection, commit, "--")
+            listed = run_git(
+                repository.root, *command, *_RENAME_OPTIONS, detection, *arguments, stdin=stdin
+            )
         except HistoryUnavailable:
             continue
-        parts = [part.decode("utf-8", "surrogateescape") for part in listed.split(b"\0")[:-1]]
-        return dict(zip(parts[1::3], parts[2::3], strict=True)), detection == BY_SIMILARITY
+        found: dict[str, dict[str, str]] = defaultdict(dict)
+        commit, parts = "", iter(listed.split(b"\0")[:-1])
+        for part in parts:
+            if part.startswith(b"R"):
+                old, new = (next(parts).decode("utf-8", "surrogateescape") for _ in range(2))
+                found[commit][old] = new
+            else:
+                commit = part.decode("ascii")
+        return found, detection == BY_SIMILARITY
     return {}, False

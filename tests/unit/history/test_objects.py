@@ -15,7 +15,6 @@ import pytest
 from tests.requirements import require
 from tests.trails import Repository
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history import objects
 from vibes_lsp.history.objects import Commit, GitObjects, TreeEntry
 
 if TYPE_CHECKING:
@@ -410,74 +409,3 @@ def test_nothing_at_a_path_differs_from_a_folder_that_cannot_be_read(
     monkeypatch.setenv("PATH", "")
     with GitObjects(repository.path) as without_git, pytest.raises(HistoryUnavailable):
         without_git.certain_entry(commit, "src/b.py")
-
-
-def test_only_commits_that_lack_a_path_of_their_parent_may_rename(
-    repository: Repository, blobs: GitObjects
-) -> None:
-    repository.write("src/deep/a.py", "1\n")
-    repository.write("b.py", "1\n")
-    first = repository.commit("First")
-    repository.write("src/deep/a.py", "2\n")
-    repository.write("src/c.py", "1\n")
-    added = repository.commit("Changed and added")
-    (repository.path / "src/deep/a.py").rename(repository.path / "src/deep/d.py")
-    renamed = repository.commit("Renamed")
-    (repository.path / "b.py").unlink()
-    repository.write("b.py/e.py", "1\n")
-    replaced = repository.commit("A folder in place of a file")
-    repository.switch("topic", create=True)
-    repository.commit("Of the branch")
-    repository.switch("main")
-    repository.commit("Beside it")
-    merge = repository.merge("topic")
-    commits = (first, added, renamed, replaced, merge, "0" * 40)
-    assert [blobs.may_rename(each) for each in commits] == [False, False, True, True, False, True]
-
-
-@pytest.mark.parametrize("is_renamed", [False, True])
-def test_trees_that_repeat_are_compared_once(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch, *, is_renamed: bool
-) -> None:
-    """A few objects can stand for a thousand million files."""
-    roots = []
-    for content, name in ((b"1", "a"), (b"2", "b" if is_renamed else "a")):
-        tree = tree_of(repository, f"100644 blob {blob_of(repository, content)}\t{name}\0")
-        for _ in range(9):
-            tree = tree_of(repository, "".join(f"040000 tree {tree}\t{n}\0" for n in range(10)))
-        roots.append(tree)
-    first = repository.git("commit-tree", "-m", "First", roots[0])
-    commit = repository.git("commit-tree", "-m", "Second", "-p", first, roots[1])
-    asked = count_requests(monkeypatch, at_most=100)
-    with GitObjects(repository.path) as opened:
-        assert opened.may_rename(commit) is is_renamed
-    assert len(asked) == 1 + 2 * 10
-
-
-def test_a_commit_that_changes_very_many_folders_may_rename(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(objects, "_MAX_COMPARED", 3)
-    for count, may_rename in ((2, False), (3, True)):
-        for number in range(count):
-            repository.write(f"{number}/a.py", f"old {number}\n")
-        repository.commit("Old")
-        for number in range(count):
-            repository.write(f"{number}/a.py", f"new {number} {count}\n")
-        commit = repository.commit("New")
-        with GitObjects(repository.path) as opened:
-            assert opened.may_rename(commit) is may_rename
-
-
-def count_requests(monkeypatch: pytest.MonkeyPatch, at_most: int) -> list[str]:
-    """Return a list that gets each object's name when it is looked up; fail beyond a number."""
-    asked: list[str] = []
-    look_up = GitObjects._object
-
-    def counted(self: GitObjects, name: str, limit: int | None = None) -> Any:
-        asked.append(name)
-        assert len(asked) <= at_most
-        return look_up(self, name, limit)
-
-    monkeypatch.setattr(GitObjects, "_object", counted)
-    return asked
