@@ -10,7 +10,7 @@ from enum import StrEnum
 from benchmarks.locating.cases import Case, Fate, Range
 from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.locate import locate
-from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, OriginalText
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange
 from vibes_lsp.anchors.text import Text
 
 
@@ -18,8 +18,6 @@ class Mode(StrEnum):
     """What the locator may use: the record only, also the original text, also versions since."""
 
     ANCHORS = "anchors only"
-    HISTORY = "with old text"
-    VERSIONS = "with history"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +77,8 @@ def score(case: Case) -> Iterator[tuple[Mode, Run]]:
     fates = [case.fate(asked) for asked in case.ranges]
     for mode in Mode:
         new = Text(case.new.content)  # nothing that an earlier run has cached in them
-        later = tuple(Text(each.content) for each in case.later) if mode is Mode.VERSIONS else ()
-        old = Text(case.old.content)
-        originals = (
-            [OriginalText(old, start, end, later) for start, end in case.ranges]
-            if mode is not Mode.ANCHORS
-            else ()
-        )
         begun = time.perf_counter()
-        located = locate(recorded, new, originals)
+        located = locate(recorded, new)
         seconds = time.perf_counter() - begun
         yield (
             mode,

@@ -19,7 +19,7 @@ from benchmarks.locating.linemaps import DEAD
 from benchmarks.measure import min_cpu_seconds
 from vibes_lsp.anchors.create_anchors import CONTEXT_BYTES, create_anchors, range_hash
 from vibes_lsp.anchors.locate import locate
-from vibes_lsp.anchors.location import AnchoredRange, OriginalText
+from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.anchors.text import Text
 
 LINES: Final = 20_000
@@ -46,16 +46,13 @@ def main() -> None:
         f"locating {RANGES:,} ranges in {len(lines):,} lines "
         "(milliseconds; right starts of those that survive)"
     )
-    print(
-        f"  {'':<10}{'search':>9}{'anchors':>9}{'old text':>9}  search/anchors     "
-        "right: search, anchors, old text"
-    )
+    print(f"  {'':<10}{'search':>9}{'anchors':>9}  search/anchors     right: search, anchors")
     for name, edits in SCENARIOS.items():
         draft = Draft(rng, list(enumerate(lines, 1)), lines)
         for edit in edits:
             EDITS[edit](draft)
         new = "".join(f"{line}\n" for _, line in draft.lines)
-        subjects = _subjects(recorded, old.content, new)
+        subjects = _subjects(recorded, new)
         times = min_cpu_seconds(subjects, rounds=7)
         places = {
             number: place for place, (number, _) in enumerate(draft.lines, 1) if number != DEAD
@@ -81,23 +78,12 @@ def _standard_library() -> list[str]:
 
 
 def _subjects(
-    recorded: Sequence[AnchoredRange], old: str, new: str
+    recorded: Sequence[AnchoredRange], new: str
 ) -> dict[str, Callable[[], list[int | None]]]:
     """Return the subjects; each starts from a string, as a request does."""
-
-    def with_old_text() -> list[int | None]:
-        text = Text(old)
-        return [
-            found.start
-            for found in locate(
-                recorded, Text(new), [OriginalText(text, each.start, each.end) for each in recorded]
-            )
-        ]
-
     return {
         "search": lambda: search(recorded, Text(new)),
         "anchors": lambda: [found.start for found in locate(recorded, Text(new))],
-        "old text": with_old_text,
     }
 
 

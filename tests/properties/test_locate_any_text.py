@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from tests.requirements import REPOSITORY
 from tests.trails import anchors
 from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.known_text import locate_from
 from vibes_lsp.anchors.locate import locate
-from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, OriginalText, State
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, State
 from vibes_lsp.anchors.text import Text
 
 WORDS = st.sampled_from(
@@ -65,14 +66,7 @@ def test_any_text_and_any_anchors_give_places_within_the_text(
     ranges: list[AnchoredRange], now: str, then: str | None
 ) -> None:
     text = Text(now)
-    old = Text(then) if then else None
-    originals = [
-        OriginalText(old, min(each.start, len(old.lines)), min(each.end, len(old.lines)))
-        if old is not None and old.lines
-        else None
-        for each in ranges
-    ]
-    for located in locate(ranges, text, originals):
+    for located in locate_from(None if then is None else Text(then), ranges, text):
         assert (located.start is None) == (located.end is None) == (located.state == State.LOST)
         if located.start is not None and located.end is not None:
             assert 1 <= located.start <= located.end <= len(text.lines)
@@ -94,8 +88,8 @@ def test_an_edit_far_from_a_range_moves_it_exactly(
     )
     offset = added - removed if before else 0
     each = recorded(then, start, end)
-    for originals in ([], [OriginalText(Text(then), start, end)]):
-        (located,) = locate([each], Text("\n".join(now)), originals)
+    for old in (None, Text(then)):
+        (located,) = locate_from(old, [each], Text("\n".join(now)))
         assert (located.start, located.end, located.sure) == (start + offset, end + offset, True)
 
 
@@ -103,17 +97,14 @@ def test_an_edit_far_from_a_range_moves_it_exactly(
     TEXTS.map(lambda text: text.replace("\ud800", "")).filter(lambda text: bool(Text(text).lines)),
     st.integers(1, 30),
     st.integers(0, 10),
-    TEXTS,
 )
-def test_a_range_is_exact_again_after_an_undo(
-    then: str, start: int, length: int, between: str
-) -> None:
+def test_a_range_is_exact_again_after_an_undo(then: str, start: int, length: int) -> None:
     total = len(Text(then).lines)
     start = min(start, total)
     end = min(start + length, total)
     each = recorded(then, start, end)
-    for later in ((), (Text(between),)):
-        (located,) = locate([each], Text(then), [OriginalText(Text(then), start, end, later)])
+    for old in (None, Text(then)):
+        (located,) = locate_from(old, [each], Text(then))
         assert (located.start, located.end, located.state) == (start, end, State.EXACT)
 
 
@@ -149,14 +140,8 @@ def places() -> list[LocatedRange]:
             random.choice(lines) for _ in range(random.randrange(4))
         ]
     ranges = [recorded(then, start, start + 5) for start in range(1, 190, 3)]
-    return locate(
-        ranges,
-        Text("\n".join(now)),
-        [
-            OriginalText(Text(then), each.start, each.end) if each.start % 2 else None
-            for each in ranges
-        ],
-    )
+    text = Text("\n".join(now))
+    return [*locate(ranges, text), *locate_from(Text(then), ranges, text)]
 
 
 def test_hash_seeds_change_nothing() -> None:

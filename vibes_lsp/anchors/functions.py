@@ -13,7 +13,7 @@ from pathlib import PurePosixPath
 
 from vibes_lsp.anchors.create_anchors import range_hash_variants
 from vibes_lsp.anchors.location import LocatedRange, Method, State
-from vibes_lsp.anchors.occurrences import find_copies
+from vibes_lsp.anchors.occurrences import has_copy
 from vibes_lsp.anchors.syntax.definitions import Definition, matches, segments
 from vibes_lsp.anchors.syntax.parsing import outline
 from vibes_lsp.anchors.text import Text
@@ -57,7 +57,7 @@ def locate_function(
         return LocatedRange(None, None, State.LOST, Method.NAME, 0.0)
     block = text.lines[place.start - 1 : place.end]
     if digest is not None and digest in range_hash_variants(block):
-        ambiguous = find_copies(block, text, place.start) != []
+        ambiguous = has_copy(block, text, place.start)
         return LocatedRange(
             place.start,
             place.end,

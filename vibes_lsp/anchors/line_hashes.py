@@ -18,6 +18,10 @@ _LONG: Final = 12
 """Characters of a line, white space not counted, that a person seldom repeats by chance."""
 _MAX_LINES: Final = 1 << 17
 """Most lines of a record, each of which every reader compares."""
+MIN_DISTINCTIVE: Final = 3
+"""Different distinctive lines that a block must have to stand somewhere not by chance (R16)."""
+_MIN_CHARACTERS: Final = 4
+"""Characters that a distinctive line must have."""
 _HASHES: Final = re.compile(r"(?:[0-9a-f]{8})+")
 
 
@@ -60,3 +64,19 @@ def distinctive_numbers(lines: Sequence[str]) -> frozenset[int]:
     return frozenset(
         number for number, line in enumerate(compacted) if len(line) >= _LONG and counts[line] == 1
     )
+
+
+def is_distinctive(line: str) -> bool:
+    """Whether a line is more than a brace (R16)."""
+    return len(line.strip()) >= _MIN_CHARACTERS
+
+
+def count_distinctive(lines: Iterable[str]) -> int:
+    """Return how many different distinctive lines there are, up to `MIN_DISTINCTIVE`."""
+    found: set[str] = set()
+    for line in lines:
+        if is_distinctive(line):
+            found.add(line.strip())
+            if len(found) == MIN_DISTINCTIVE:
+                break
+    return len(found)

@@ -1,113 +1,64 @@
 """Locate recorded ranges in a text (RFC 7.3.1, R15, R16).
 
-It tries, in this order: the file hash, anchors that match at one place, the original text from
-git, and approximate matches inferred from all records of the file.
+It tries, in this order: the file hash, anchors that match at one place, and the likeliest place of
+what is left of a range. The last is never sure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 
-from vibes_lsp.anchors.approximate_match import ApproximateMatches
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.exact_match import ExactMatches
-from vibes_lsp.anchors.history_mapping import map_range
-from vibes_lsp.anchors.line_map import LineMaps
-from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, OriginalText, State
+from vibes_lsp.anchors.likely_places import LikelyPlaces
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.anchors.verbatim import SureMatches, find_verbatim
 
 
-def locate(
-    ranges: Sequence[AnchoredRange], text: Text, originals: Sequence[OriginalText | None] = ()
-) -> list[LocatedRange]:
-    """Return where each range is in a text, in the same order.
-
-    Args:
-        ranges: The ranges.
-        text: The text.
-        originals: The original text of each range, None where history has none. Empty without
-            history.
-    """
-    unchanged = in_unchanged_file(ranges, text)
-    if None not in unchanged:
-        return [each for each in unchanged if each is not None]
-    exact, numbers = _match_others(ranges, unchanged, text)
-    approximate = ApproximateMatches(exact)
-    maps = LineMaps(text)
-    found = []
-    for each, same, number, original in zip(
-        ranges, unchanged, numbers, originals or [None] * len(ranges), strict=True
-    ):
-        located = same or exact.matches[number]
-        if original is not None and not _is_settled(located, original):
-            line_map = maps.from_text(original.text, original.later)
-            located = map_range(original, line_map, each.start)
-        elif located is None or not located.sure:
-            located = approximate.find(number)
-        found.append(located or _without_evidence(each, text))
-    return found
+def locate(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRange]:
+    """Return where each range is in a text, in the same order."""
+    return [located for located in _locate(ranges, text, only_sure=False) if located is not None]
 
 
 def locate_sure(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRange | None]:
-    """Return the sure places that `locate` finds without history; None for all other ranges."""
-    found = in_unchanged_file(ranges, text)
-    if None not in found:
-        return found
-    exact, numbers = _match_others(ranges, found, text)
-    return [
-        each or (match if (match := exact.matches[number]) is not None and match.sure else None)
-        for each, number in zip(found, numbers, strict=True)
-    ]
+    """Return the sure places that `locate` finds; None for all other ranges."""
+    return _locate(ranges, text, only_sure=True)
 
 
-def _match_others(
-    ranges: Sequence[AnchoredRange], unchanged: Sequence[LocatedRange | None], text: Text
-) -> tuple[ExactMatches, list[int]]:
-    """Match the ranges of other texts, together; return the matches and the number of each range.
+def _locate(
+    ranges: Sequence[AnchoredRange], text: Text, *, only_sure: bool
+) -> list[LocatedRange | None]:
+    places = [_in_unchanged_file(recorded, text) for recorded in ranges]
+    numbers = [number for number, place in enumerate(places) if place is None]
+    found = find_verbatim([ranges[number] for number in numbers], text)
+    own = [recorded for recorded, place in zip(ranges, places, strict=True) if place is not None]
+    sure = SureMatches(found, own, text)
+    likely = LikelyPlaces(found, sure.pairs, text)
+    for number, each in zip(numbers, found, strict=True):
+        places[number] = sure.match(each)
+        if places[number] is None and not only_sure:
+            places[number] = likely.find(each) or _without_evidence(each.range, text)
+    return places
 
-    Those recorded in this very text do not show how far the lines of other versions moved.
+
+def _in_unchanged_file(recorded: AnchoredRange, text: Text) -> LocatedRange | None:
+    """Return the recorded place of a range whose file hash matches.
+
+    None where a record contradicts itself: the range is out of bounds or has another hash.
     """
-    pairs = list(zip(ranges, unchanged, strict=True))
-    others = [each for each, same in pairs if same is None]
-    own = [each for each, same in pairs if same is not None]
-    numbers = count()
-    return ExactMatches(others, text, own), [
-        next(numbers) if same is None else -1 for same in unchanged
-    ]
-
-
-def in_unchanged_file(ranges: Sequence[AnchoredRange], text: Text) -> list[LocatedRange | None]:
-    """Return the recorded place of each range whose file hash matches, None for the others.
-
-    Also None where a record contradicts itself: the range is out of bounds or has another hash.
-    """
-    hashes = text.file_hashes
-    return [
-        LocatedRange(each.start, each.end, State.EXACT, Method.FILE_HASH, 1.0, intact=each.length)
-        if each.anchors.file_hash in hashes
-        and each.end <= len(text.lines)
-        and (each.anchors.hash is None or each.matches_at(text.lines, each.start))
-        else None
-        for each in ranges
-    ]
-
-
-def _is_settled(located: LocatedRange | None, original: OriginalText) -> bool:
-    """Whether the original text adds nothing: the match is sure, and the range had no copy."""
-    if located is None or not located.sure:
-        return False
-    if located.method == Method.FILE_HASH:
-        return True
-    lines = original.text.lines[original.start - 1 : original.end]
-    return 1 in map(original.text.line_counts.__getitem__, lines)
-
-
-def _without_evidence(each: AnchoredRange, text: Text) -> LocatedRange:
-    if each.anchors != Anchors():
-        return LocatedRange(None, None, State.LOST, Method.CONTEXT, 0.0)
-    if each.start > len(text.lines):
-        return LocatedRange(None, None, State.LOST, Method.RECORDED, 0.0)
-    return LocatedRange(
-        each.start, min(each.end, len(text.lines)), State.UNVERIFIED, Method.RECORDED, 0.3
+    is_same = (
+        recorded.anchors.file_hash in text.file_hashes
+        and recorded.end <= len(text.lines)
+        and (recorded.anchors.hash is None or recorded.matches_at(text.lines, recorded.start))
     )
+    place = recorded.start, recorded.end, State.EXACT, Method.FILE_HASH, 1.0
+    return LocatedRange(*place, intact=recorded.length) if is_same else None
+
+
+def _without_evidence(recorded: AnchoredRange, text: Text) -> LocatedRange:
+    if recorded.anchors != Anchors():
+        return LocatedRange(None, None, State.LOST, Method.CONTEXT, 0.0)
+    if recorded.start > len(text.lines):
+        return LocatedRange(None, None, State.LOST, Method.RECORDED, 0.0)
+    end = min(recorded.end, len(text.lines))
+    return LocatedRange(recorded.start, end, State.UNVERIFIED, Method.RECORDED, 0.3)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -11,7 +10,6 @@ from typing import Final
 import msgspec
 
 from vibes_lsp.anchors.create_anchors import Anchors, range_hash_variants
-from vibes_lsp.anchors.text import Text
 
 _LOW: Final = 0.5
 """The confidence below which an ambiguous range owns no line."""
@@ -33,9 +31,8 @@ class Method(StrEnum):
     Attributes:
         FILE_HASH: The file has not changed.
         ANCHOR_HASH: The lines have the recorded hash.
-        HISTORY: The original text, from git, was mapped to the current one.
+        HISTORY: The original text was compared with the current one.
         CONTEXT: The recorded first lines were searched, because the whole range does not occur.
-        NORMALISED: They occur if white space is ignored.
         FUZZY: Some of the recorded lines occur.
         NAME: A function was found by its name.
         LOG: An orphan record says that the lines are gone.
@@ -50,7 +47,6 @@ class Method(StrEnum):
     ANCHOR_HASH = "anchor-hash"
     HISTORY = "history"
     CONTEXT = "context"
-    NORMALISED = "normalised"
     FUZZY = "fuzzy"
     NAME = "name"
     LOG = "log"
@@ -88,23 +84,6 @@ class DatedCommit(msgspec.Struct, frozen=True, gc=False):
 
     commit: str
     moment: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class OriginalText:
-    """The text in which a range was recorded, from history.
-
-    Attributes:
-        text: The whole file at that time.
-        start: First line of the range in it, 1-based.
-        end: Last line, inclusive.
-        later: Later versions of the file, oldest first; not necessarily all.
-    """
-
-    text: Text
-    start: int
-    end: int
-    later: tuple[Text, ...] = ()
 
 
 class LineKind(StrEnum):

@@ -27,19 +27,19 @@ def reformatted(old: Sequence[str], new: Sequence[str], origins: Sequence[int]) 
         origins: The old line that each new line is; -1 where there is none.
     """
     found = list(origins)
-    for gap, other in _gaps(found, len(old)):
+    for gap, other in gaps(found, len(old)):
         ours = [compact(line) for line in old[gap.start : gap.stop]]
         theirs = [compact(line) for line in new[other.start : other.stop]]
         for number, place in enumerate(align(ours, theirs)):
             if place >= 0 and ours[number]:
                 found[other.start + place] = gap.start + number
-    for gap, other in _gaps(found, len(old)):
+    for gap, other in gaps(found, len(old)):
         for place, number in _within(old[gap.start : gap.stop], new[other.start : other.stop]):
             found[other.start + place] = gap.start + number
     return found
 
 
-def _gaps(origins: Sequence[int], length: int) -> list[tuple[range, range]]:
+def gaps(origins: Sequence[int], length: int) -> list[tuple[range, range]]:
     """Return the lines between known ones: those of the old text, and those of the new one."""
     ends = [*origins, length]
     found: list[tuple[range, range]] = []

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import compress
 from typing import Final
 
 from vibes_lsp.model.hashing import sha256
@@ -60,56 +58,6 @@ class Text:
         """The lines; a final newline starts no further line."""
         lines = _split(self.content.removeprefix(BOM))
         return [line.removesuffix("\r") for line in lines] if "\r" in self.content else lines
-
-    def same_blocks(self, start: int, length: int, others: Iterable[int]) -> list[int]:
-        """Return those starts whose lines equal a number of lines from a given start on."""
-        lines, before = self.lines, length - 2
-        ends, block = lines[start + before], lines[start - 1 : start - 1 + length]
-        alike = [other for other in others if lines[other + before] == ends]
-        return [
-            other
-            for other in alike
-            if other == start or lines[other - 1 : other - 1 + length] == block
-        ]
-
-    @cached_property
-    def line_counts(self) -> Mapping[str, int]:
-        """How often each line occurs."""
-        return Counter(self.lines)
-
-    def numbers(self, line: str) -> Sequence[int]:
-        """Return where a line occurs, 1-based and ascending."""
-        known = self._numbers.get(line)
-        if known is None:
-            known = self._numbers[line] = self._find(line)
-        return known
-
-    def _find(self, line: str) -> Sequence[int]:
-        times = self.line_counts.get(line, 0)
-        return self._repeats[line] if times > 1 else [self.lines.index(line) + 1] if times else []
-
-    @cached_property
-    def _numbers(self) -> dict[str, Sequence[int]]:
-        """The results so far."""
-        return {}
-
-    @cached_property
-    def _repeats(self) -> Mapping[str, Sequence[int]]:
-        """Where each line occurs that occurs more than once."""
-        numbers: dict[str, list[int]] = {
-            line: []
-            for line in compress(self.line_counts, map((1).__lt__, self.line_counts.values()))
-        }
-        for number in compress(range(len(self.lines)), map(numbers.__contains__, self.lines)):
-            numbers[self.lines[number]].append(number + 1)
-        return numbers
-
-    @cached_property
-    def compact_lines(self) -> list[str]:
-        """The lines without any white space, for comparisons that ignore layout."""
-        content = self.content.removeprefix(BOM)
-        lines = compact(content).split("\n")
-        return lines[:-1] if not content or content.endswith("\n") else lines
 
     @cached_property
     def utf8_lines(self) -> list[str]:

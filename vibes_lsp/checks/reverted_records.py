@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from vibes_lsp.anchors.line_map import is_distinctive
+from vibes_lsp.anchors.line_hashes import is_distinctive
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import LOG_OPTIONS, run_git

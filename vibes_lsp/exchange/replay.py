@@ -18,8 +18,8 @@ from vibes_lsp.agents.edited_lines import common_lines, text_lines
 from vibes_lsp.agents.events import DiffHunk, FileEdit, PatchChunk, lines_after, lines_before
 from vibes_lsp.agents.patch_placement import places_of
 from vibes_lsp.anchors.align import align, ascending
-from vibes_lsp.anchors.line_map import (
-    MIN_MOVED_LINES,
+from vibes_lsp.anchors.line_hashes import (
+    MIN_DISTINCTIVE,
     count_distinctive,
     is_distinctive,
 )
@@ -187,7 +187,7 @@ class _Replay:
                 exact[number + 1] = state
             if number + 1 in likely or number + 1 == len(edits):
                 probable[number + 1] = state
-        if not exact.keys() & probable.keys() and count_distinctive(version) < MIN_MOVED_LINES:
+        if not exact.keys() & probable.keys() and count_distinctive(version) < MIN_DISTINCTIVE:
             exact = {}  # later edits were undone, or a person typed a few common lines
         self.is_exact = bool(exact)
         self.texts = exact or probable

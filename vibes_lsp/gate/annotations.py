@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from vibes_lsp.anchors.line_map import MIN_MOVED_LINES, count_distinctive
+from vibes_lsp.anchors.line_hashes import MIN_DISTINCTIVE, count_distinctive
 from vibes_lsp.anchors.locate import locate_sure
 from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
@@ -253,7 +253,7 @@ class AnnotationCollector:
 
 def _is_distinctive(located: LocatedRange, text: Text) -> bool:
     lines = text.lines[(located.start or 1) - 1 : located.end or 0]
-    return count_distinctive(lines) >= MIN_MOVED_LINES
+    return count_distinctive(lines) >= MIN_DISTINCTIVE
 
 
 def is_behind_a_link(project: Path, path: str) -> bool:

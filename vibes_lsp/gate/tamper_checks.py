@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.functions import find_function
-from vibes_lsp.anchors.locate import locate
-from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, OriginalText, State
+from vibes_lsp.anchors.known_text import locate_from
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.gate.trail_diff import TrailDiff
 from vibes_lsp.model.canonical_json import same_value
@@ -224,10 +224,9 @@ class LostLineSearch:
             place = find_function(before, path, name, signature)
             if place is None:
                 continue
-            recorded = AnchoredRange(
-                place.start, place.end, create_anchors(before, place.start, place.end)
-            )
-            located = locate([recorded], text, [OriginalText(before, place.start, place.end)])[0]
+            anchors = create_anchors(before, place.start, place.end)
+            recorded = AnchoredRange(place.start, place.end, anchors)
+            [located] = locate_from(before, [recorded], text)
             return located if located.start is not None else None
         return None
 

@@ -15,8 +15,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from vibes_lsp.anchors.create_anchors import Anchors, create_anchors, make_context, range_hash
-from vibes_lsp.anchors.locate import locate
-from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, OriginalText, State
+from vibes_lsp.anchors.known_text import locate_from
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.paths import MAX_PATH, can_be_in_project, normal_path
 
@@ -87,7 +87,7 @@ class EvidenceLines:
     """
 
     recorded: AnchoredRange
-    original: OriginalText | None
+    original: Text | None
 
     @property
     def is_proven(self) -> bool:
@@ -138,7 +138,7 @@ def evidence_lines(
         named = source.text.utf8_lines[start - 1 : end]  # a quote has no invalid UTF-8
         if is_sound and end <= len(source.text.lines) and _is_quote_of(quote, named):
             recorded = AnchoredRange(start, end, create_anchors(source.text, start, end))
-            return EvidenceLines(recorded, OriginalText(source.text, start, end))
+            return EvidenceLines(recorded, source.text)
     elif is_sound and quote is not None:
         for quoted in _readings(quote):
             if len(quoted) == end - start + 1:
@@ -156,9 +156,7 @@ def place_evidence(evidence: Sequence[EvidenceLines], text: Text) -> list[Locate
     found: list[LocatedRange | None] = [None] * len(evidence)
     for numbers in _by_source(evidence):
         chosen = [evidence[number] for number in numbers]
-        located = locate(
-            [each.recorded for each in chosen], text, [each.original for each in chosen]
-        )
+        located = locate_from(chosen[0].original, [each.recorded for each in chosen], text)
         for number, each, where in zip(numbers, chosen, located, strict=True):
             is_known = each.is_proven or where.start is None
             found[number] = where if is_known else _unverified(where)
@@ -169,7 +167,7 @@ def _by_source(evidence: Sequence[EvidenceLines]) -> list[list[int]]:
     """Group evidence by its source: line numbers compare only within one version of a file."""
     groups: dict[int | None, list[int]] = {}
     for number, each in enumerate(evidence):
-        key = None if each.original is None else id(each.original.text)
+        key = None if each.original is None else id(each.original)
         groups.setdefault(key, []).append(number)
     return list(groups.values())
 

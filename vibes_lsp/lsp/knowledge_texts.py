@@ -218,7 +218,7 @@ def _quote(placed: PlacedCitation, markup: Markup) -> str:
         now = f", now {describe_lines(located.start, located.end)}"
     head = f"{markup.quote(evidence['locator'], _NAME)}{now}"
     original, recorded = placed.lines.original, placed.lines.recorded
-    proven = [] if original is None else original.text.lines[recorded.start - 1 : recorded.end]
+    proven = [] if original is None else original.lines[recorded.start - 1 : recorded.end]
     quote = "\n".join(proven) if proven else str(evidence["quote"] or "")
     lines = quote[:_MAX_QUOTE].splitlines()
     quoted = "\n".join(f"> {without_invisible(line)}" for line in lines)

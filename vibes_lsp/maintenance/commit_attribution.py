@@ -19,7 +19,7 @@ from vibes_lsp.anchors.functions import locate_function
 from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
 from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import LocatedRange, State
-from vibes_lsp.anchors.occurrences import find_copies
+from vibes_lsp.anchors.occurrences import has_copy
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.maintenance.committed_files import CommittedFile, CommittedFiles
@@ -249,7 +249,7 @@ def _lines(located: LocatedRange, anchors: Anchors, text: Text) -> _FoundLines |
         return None
     lines = text.lines[located.start - 1 : located.end]
     if located.ambiguous and (
-        located.state == State.EDITED or find_copies(lines, text, located.start) != []
+        located.state == State.EDITED or has_copy(lines, text, located.start)
     ):
         return None
     if not located.sure and (located.state == State.UNVERIFIED or anchors.hash is None):

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Final, Protocol, TypeAlias
 
 from vibes_lsp.anchors.line_hashes import is_long, line_hash
+from vibes_lsp.anchors.text import compact
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.commit_summaries import CommitSummary, commit_summaries
 from vibes_lsp.history.git_cache import digest_of
@@ -263,9 +264,9 @@ class CommitRecords:
         """
         known = self._repository.objects.commit(commit)
         text = self.blob(commit, name).text
-        wanted = {text.compact_lines[number] for number in numbers if is_long(text.lines[number])}
+        wanted = {compact(text.lines[number]) for number in numbers if is_long(text.lines[number])}
         return bool(wanted) and any(
-            not wanted.isdisjoint(self.blob(parent, name).text.compact_lines)
+            not wanted.isdisjoint(map(compact, self.blob(parent, name).text.lines))
             for parent in (() if known is None else known.parents)
         )
 

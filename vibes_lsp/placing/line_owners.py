@@ -212,20 +212,20 @@ class _Screen:
         """Return where a claim is after git was asked, and what is known of the lines it gets."""
         if not (claim.may_own and place.may_own):  # the lines of a review are older than it
             return place, {}
-        written = _kinds_by_anchors(place)
-        kinds = {number: kind for number, kind in written.items() if self._may_be(claim, number)}
-        if not kinds:
+        written = range((place.start or 1) - 1, place.end or 0)
+        numbers = [number for number in written if self._may_be(claim, number)]
+        if not numbers:
             return (self._contradiction(place, written) if written else place), {}
         if (
-            place.is_proven
+            place.sure
             and claim.may_be_sure
             and self._may_be_sure(claim.range.anchors.file_hash)
-            and all(self._is_of_edit(claim, number) for number in kinds)
+            and all(self._is_of_edit(claim, number) for number in numbers)
         ):
-            return place, kinds
+            return place, dict.fromkeys(numbers, LineKind.AI)
         if place.sure:
             place = replace(place, state=State.UNVERIFIED, confidence=0.5)
-        return place, dict.fromkeys(kinds, LineKind.CLAIMED)
+        return place, dict.fromkeys(numbers, LineKind.CLAIMED)
 
     def _may_be_sure(self, content: str | None) -> bool:
         """Whether no commit that is not asked can have taken away what was recorded with a text."""
@@ -259,17 +259,6 @@ class _Screen:
                 claim.is_of(origin.commit) or claim.begin <= origin.moment < claim.moment + _SECOND
             )
         )
-
-
-def _kinds_by_anchors(place: LocatedRange) -> Mapping[int, LineKind]:
-    """Return the lines that anchors give to an annotation, each with what they say of it."""
-    if place.start is None or place.end is None:
-        return {}
-    numbers = range(place.start - 1, place.end)
-    if place.sure or not place.kinds:
-        return dict.fromkeys(numbers, LineKind.AI if place.sure else LineKind.CLAIMED)
-    kinds = zip(numbers, place.kinds, strict=True)
-    return {number: kind for number, kind in kinds if kind != LineKind.UNRECORDED}
 
 
 _HERE: Final = ""

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.locate import locate
-from vibes_lsp.anchors.location import AnchoredRange, OriginalText
+from vibes_lsp.anchors.known_text import locate_from
+from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
@@ -117,7 +117,7 @@ def redraft(
         accepted_text: The text in which its last part was accepted; None where that was in another
             program.
     """
-    [location] = locate([_anchored_range(pending)], current, [_original(pending, accepted_text)])
+    [location] = locate_from(accepted_text, [_anchored_range(pending)], current)
     if location.start is None or location.end is None:
         return []
     if location.sure:
@@ -172,11 +172,8 @@ def _carried(
     """Return the lines of the earlier parts in the text with one more; None when not found."""
     if earlier is None or earlier.lines is None:
         return None
-    [location] = locate(
-        [_anchored_range(earlier)],
-        Text(applied.text if before is None else before),
-        [_original(earlier, earlier_text)],
-    )
+    current = Text(applied.text if before is None else before)
+    [location] = locate_from(earlier_text, [_anchored_range(earlier)], current)
     if location.start is None or location.end is None:
         return None
     lines = location.start, location.end
@@ -187,12 +184,6 @@ def _are_apart(content: str, one: tuple[int, int], other: tuple[int, int]) -> bo
     """Return whether lines with other text are between two ranges."""
     first, second = sorted((one, other))
     return any(line.strip() for line in Text(content).lines[first[1] : second[0] - 1])
-
-
-def _original(pending: PendingCompletion, accepted_text: Text | None) -> OriginalText | None:
-    if accepted_text is None or pending.lines is None:
-        return None
-    return OriginalText(accepted_text, *pending.lines)
 
 
 def _anchored_range(pending: PendingCompletion) -> AnchoredRange:

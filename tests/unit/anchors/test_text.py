@@ -58,21 +58,3 @@ def test_file_hash_variants() -> None:
         digest("\ufeffa\r\nb".encode()),
     }
     assert Text("\ufeffa").file_hashes == {digest(b"a"), digest("\ufeffa".encode())}
-
-
-PIECES = st.lists(
-    st.sampled_from(
-        ["a\n", "  a\n", "b\n", "\n", "a", "b", "\r\n", "\u00e9\n", "\ufeff", "\udc80", "c \n" * 30]
-    ),
-    max_size=12,
-).map("".join)
-
-
-@given(PIECES)
-def test_lines_are_found_and_counted(content: str) -> None:
-    text = Text(content)
-    for line in {*text.lines, "a", "none"}:
-        assert text.numbers(line) == [
-            number for number, each in enumerate(text.lines, 1) if each == line
-        ]
-        assert text.line_counts.get(line, 0) == text.lines.count(line)

@@ -1,0 +1,167 @@
+"""Find ranges verbatim in a text by context and hash, and decide which are sure (R15, R16)."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from vibes_lsp.anchors.create_anchors import CONTEXT_LINES
+from vibes_lsp.anchors.line_hashes import MIN_DISTINCTIVE, count_distinctive, is_distinctive
+from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
+from vibes_lsp.anchors.occurrences import Context, find_contexts, has_copy, parse_context
+from vibes_lsp.anchors.offset import LinePair, Offsets
+from vibes_lsp.anchors.text import Text
+
+_MAX_PLACES: Final = 64
+"""Places tried for one range: the nearest to the recorded one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What of a range stands in a text.
+
+    Attributes:
+        range: The range.
+        context: Its context; None if the record has none.
+        context_starts: Where the context stands.
+        starts: Where the whole range stands.
+        is_only: Whether it stands at one place, and nothing else was left untried.
+        is_distinctive: Whether it does not stand there by chance.
+    """
+
+    range: AnchoredRange
+    context: Context | None
+    context_starts: Sequence[int]
+    starts: Sequence[int]
+    is_only: bool
+    is_distinctive: bool
+
+
+def find_verbatim(ranges: Sequence[AnchoredRange], text: Text) -> list[Found]:
+    """Return what of ranges stands in a text."""
+    contexts = [
+        None if recorded.anchors.context is None else parse_context(recorded.anchors.context)
+        for recorded in ranges
+    ]
+    places = find_contexts(text.utf8_lines, (each for each in contexts if each is not None))
+    return [
+        _find(recorded, context, () if context is None else places[context], text)
+        for recorded, context in zip(ranges, contexts, strict=True)
+    ]
+
+
+def _find(
+    recorded: AnchoredRange, context: Context | None, places: Sequence[int], text: Text
+) -> Found:
+    lines, near = text.lines, _nearest(places, recorded.start)
+    starts = [start for start in near if recorded.matches_at(lines, start)]
+    is_only = len(starts) == 1 and len(near) == len(places)
+    if not starts and recorded.matches_at(lines, recorded.start):  # another tool's context
+        starts = [recorded.start]
+        is_only = not has_copy(lines[recorded.start - 1 : recorded.end], text, recorded.start)
+    block = lines[starts[0] - 1 : starts[0] - 1 + recorded.length] if is_only else ()
+    is_distinctive = count_distinctive(block) == MIN_DISTINCTIVE
+    return Found(recorded, context, near, starts, is_only, is_distinctive)
+
+
+def _nearest(places: Sequence[int], expected: int) -> Sequence[int]:
+    """Return the `_MAX_PLACES` places nearest to the expected one."""
+    low = bisect_left(places, expected) - _MAX_PLACES // 2
+    low = max(0, min(low, len(places) - _MAX_PLACES))
+    return places[low : low + _MAX_PLACES]
+
+
+class SureMatches:
+    """Decides which ranges are sure: those that stand once, where their neighbours expect them.
+
+    Args:
+        found: What of the ranges stands in the text.
+        own: Ranges that were recorded in this very text: they only claim their lines.
+        text: The text.
+    """
+
+    def __init__(self, found: Sequence[Found], own: Sequence[AnchoredRange], text: Text) -> None:
+        self._lines = text.lines
+        self._rivals = _rivals(found, own)
+        self.pairs: Final = [
+            pair
+            for each in found
+            if each.is_distinctive and _claim(each) not in self._rivals
+            for pair in both_ends(each.range.start, each.starts[0], each.range.length)
+        ]
+        self._offsets = Offsets(self.pairs)
+
+    def match(self, found: Found) -> LocatedRange | None:
+        """Return the verbatim match of a range, if it is sure."""
+        if not found.is_only or self._is_contested(found) or not self._is_likely(found):
+            return None
+        return located_at(found.range, found.starts[0], is_sure=True)
+
+    def _is_likely(self, found: Found) -> bool:
+        """Whether a match is the range itself rather than a copy that nothing recorded.
+
+        The range may have been edited where its first lines stand too, or some of them.
+        """
+        start, end, place = found.range.start, found.range.end, found.starts[0]
+        if any(abs(other - place) >= found.range.length for other in found.context_starts):
+            return False
+        if place == self._offsets.expected(start, end):
+            return True
+        first = self._lines[place - 1 : place - 1 + min(found.range.length, CONTEXT_LINES)]
+        return (
+            found.is_distinctive
+            and self._offsets.allows(start, end, place)
+            and all(self._lines.count(line) == 1 for line in first if is_distinctive(line))
+        )
+
+    def _is_contested(self, found: Found) -> bool:
+        """Whether an identical range recorded elsewhere fits the place as well.
+
+        One of the two is gone, and their text cannot show which.
+        """
+        length, place = found.range.length, found.starts[0]
+        others = self._rivals.get(_claim(found), set()) - {found.range.start}
+        own = abs(self._offsets.expected(found.range.start, found.range.end) - place)
+        return any(
+            abs(self._offsets.expected(start, start + length - 1) - place) <= own
+            for start in others
+        )
+
+
+_Claim = tuple[str | None, int]
+"""The hash of a range, and the only place where it stands."""
+
+
+def _claim(found: Found) -> _Claim:
+    return found.range.anchors.hash, found.starts[0]
+
+
+def _rivals(found: Sequence[Found], own: Sequence[AnchoredRange]) -> Mapping[_Claim, set[int]]:
+    """Return the recorded starts of identical ranges that share their only place."""
+    starts: dict[_Claim, set[int]] = {}
+    for recorded in own:
+        starts.setdefault((recorded.anchors.hash, recorded.start), set()).add(recorded.start)
+    for each in found:
+        if each.is_only:
+            starts.setdefault(_claim(each), set()).add(each.range.start)
+    return {claim: numbers for claim, numbers in starts.items() if len(numbers) > 1}
+
+
+def located_at(recorded: AnchoredRange, place: int, *, is_sure: bool) -> LocatedRange:
+    """Return a range as found verbatim at a place."""
+    return LocatedRange(
+        place,
+        place + recorded.length - 1,
+        State.EXACT if place == recorded.start else State.MOVED,
+        Method.ANCHOR_HASH,
+        0.99 if is_sure else 0.5,
+        not is_sure,
+        recorded.length,
+    )
+
+
+def both_ends(old: int, new: int, length: int) -> tuple[LinePair, LinePair]:
+    """Return the first and the last line of a block of lines, old and new."""
+    return (old, new), (old + length - 1, new + length - 1)
