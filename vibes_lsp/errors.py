@@ -173,6 +173,12 @@ class HistoryUnavailable(VibesError):
     code = "history-unavailable"
 
 
+class ShallowClone(HistoryUnavailable):
+    """The clone lacks commits that the answer needs."""
+
+    code = "shallow-clone"
+
+
 class BadEnvelope(VibesError):
     """An attestation cannot be read: no DSSE envelope, or no statement of VIBES (RFC 11.1)."""
 

@@ -244,7 +244,7 @@ def test_a_link_in_place_of_the_marker_is_not_followed(project: Project, tmp_pat
         ["blame", "b.py"],
         ["find"],
         ["log"],
-        ["sessions"],
+        ["stats", "--by", "session"],
         ["stats"],
         ["check"],
         ["query", "SELECT 1"],

@@ -1,9 +1,9 @@
-"""`vibes blame`, `find` and `coverage`: owners and kinds of lines, and their current places."""
+"""`vibes blame`, `find` and `stats --by file`: owners and kinds of lines, and their current places."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +12,7 @@ from tests.server.project import STORY, Project
 from tests.trails import Repository
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from tests.cli.run_vibes import RunVibes
@@ -55,10 +56,19 @@ def ids(project: Project) -> list[str]:
 
 def shown_states(run_vibes: RunVibes, story: Project, *arguments: str) -> list[tuple[int, str]]:
     """Return number and state of each line that an annotation owns."""
-    done = run_vibes("blame", "a.py", "--format", "{line} {state}", *arguments, cwd=story.root)
+    done = run_vibes("blame", "a.py", "--json", *arguments, cwd=story.root)
     assert (done.code, done.err) == (0, "")
-    rows = [line.partition(" ") for line in done.lines]
-    return [(int(number), state) for number, _, state in rows if state]
+    return states_in(done.json)
+
+
+def states_in(blame: Mapping[str, Any]) -> list[tuple[int, str]]:
+    """Return number and state of each line that an annotation owns, of what `blame` prints."""
+    return sorted(
+        (number, placement["state"])
+        for placement in blame["placements"]
+        for owned in placement["ownedRanges"]
+        for number in range(owned["start"]["line"] + 1, owned["end"]["line"] + 1)
+    )
 
 
 def test_blame_names_an_annotation_at_the_first_of_its_lines(
@@ -85,46 +95,10 @@ def test_blame_follows_what_was_inserted_above(story: Project, run_vibes: RunVib
     assert shown_states(run_vibes, story) == moved
 
 
-def test_blame_and_find_print_what_a_template_names(story: Project, run_vibes: RunVibes) -> None:
-    digest, same = ids(story)
-    done = run_vibes("blame", "a.py", "--format", "{line}\t{kind}\t{id}\t{code}", cwd=story.root)
-    rows = [line.split("\t") for line in done.lines]
-    assert [row[3] for row in rows] == STORY.splitlines()
-    owners = {**dict.fromkeys(range(4, 8), digest), **dict.fromkeys(range(10, 14), same)}
-    assert [(row[1], row[2]) for row in rows] == [
-        ("ai", owners[number]) if number in owners else ("unrecorded", "")
-        for number in range(1, 14)
-    ]
-    found = run_vibes("find", "--format", "{file}:{start} {{{model}}} {review}", cwd=story.root)
-    assert [line.rstrip() for line in found.lines] == [
-        "a.py:4 {older-model}",
-        "a.py:10 {newer-model} approved",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("template", "problem"),
-    [
-        ("{model.name}", "invalid name 'model.name' in --format: expected id, file"),
-        ("{id!r}", "invalid name 'id' in --format"),
-        ("{id:>9}", "invalid name 'id' in --format"),
-        ("{id", "invalid template '{id' for --format"),
-        ("{}", "invalid name '' in --format"),
-    ],
-)
-def test_an_invalid_template_is_refused(
-    story: Project, run_vibes: RunVibes, template: str, problem: str
-) -> None:
-    done = run_vibes("find", "--format", template, cwd=story.root)
-    assert (done.code, done.out) == (2, "")
-    assert problem in done.err
-
-
-def test_a_template_prints_no_control_characters(story: Project, run_vibes: RunVibes) -> None:
-    hostile = "Up\x1b[2J\u202egone\nnext"
-    story.line("b.py", 4, 7, text=STORY, prompt=story.prompt(hostile))
-    done = run_vibes("find", "--file", "b.py", "--format", "{prompt}", cwd=story.root)
-    assert done.lines == ["Up\\u001b[2J\\u202egone next"]
+def test_find_prints_no_control_characters(story: Project, run_vibes: RunVibes) -> None:
+    story.file("b\x1b[2J.py", STORY)
+    story.line("b\x1b[2J.py", 4, 7, text=STORY)
+    assert "b\\u001b[2J.py:4-7" in run_vibes("find", cwd=story.root).out
 
 
 def test_find_shows_paths_whole_on_a_narrow_terminal(story: Project) -> None:
@@ -152,14 +126,13 @@ def test_blame_shows_tabs_as_stops_of_the_code(story: Project, run_vibes: RunVib
 
 def test_blame_reads_unsaved_text(story: Project) -> None:
     done = vibes(
-        "blame", "a.py", "--contents", "-", "--format", "{line} {state}",
-        cwd=story.root, given=f"# one\n# two\n{STORY}",
-    )  # fmt: skip
+        *("blame", "a.py", "--contents", "-", "--json"),
+        cwd=story.root,
+        given=f"# one\n# two\n{STORY}",
+    )
     assert done.code == 0, done.err
-    lines = done.lines
-    assert len(lines) == STORY.count("\n") + 2
-    moved = [int(line.split()[0]) for line in lines if line.endswith("moved")]
-    assert moved == [6, 7, 8, 9, 12, 13, 14, 15]
+    moved = [(line, "moved") for line in (6, 7, 8, 9, 12, 13, 14, 15)]
+    assert states_in(done.json) == moved
 
 
 def test_blame_lists_lost_annotations_below_the_text(story: Project, run_vibes: RunVibes) -> None:
@@ -306,7 +279,7 @@ def test_find_refuses_an_invalid_date(story: Project, run_vibes: RunVibes) -> No
 
 def test_coverage_counts_lines_of_tracked_files(story: Project, run_vibes: RunVibes) -> None:
     Repository(story.root).commit("All")
-    found = run_vibes("coverage", "--json", cwd=story.root).json
+    found = run_vibes("stats", "--by", "file", "--json", cwd=story.root).json
     by_path = {
         each["filePath"]: (each["verifiedLines"], each["lines"], each["share"])
         for each in found["files"]
@@ -320,7 +293,7 @@ def test_coverage_counts_lines_of_tracked_files(story: Project, run_vibes: RunVi
         "share": 0.3077,
     }.items() <= found["total"].items()
     listed, everything = (
-        run_vibes("coverage", *flags, cwd=story.root).out for flags in ((), ("--all",))
+        run_vibes("stats", "--by", "file", *flags, cwd=story.root).out for flags in ((), ("--all",))
     )
     assert "a.py" in listed
     assert ("b.py" in listed, "b.py" in everything) == (False, True)
@@ -336,7 +309,7 @@ def test_verified_claimed_and_edited_lines_are_distinguished(
     story.file("a.py", STORY.replace("left = digest(one)", "left = digest(one or b'')"))
     (file,) = [
         each
-        for each in run_vibes("coverage", "--json", cwd=story.root).json["files"]
+        for each in run_vibes("stats", "--by", "file", "--json", cwd=story.root).json["files"]
         if each["filePath"] == "a.py"
     ]
     assert file == {
@@ -347,7 +320,7 @@ def test_verified_claimed_and_edited_lines_are_distinguished(
         "editedLines": 0,
         "share": 0.5385,
     }
-    shown = run_vibes("coverage", cwd=story.root).lines
+    shown = run_vibes("stats", "--by", "file", cwd=story.root).lines
     assert shown[0].split() == ["share", "verified", "claimed", "edited", "lines", "file"]
     assert ["54%", "7", "2", "0", "13", "a.py"] in [line.split() for line in shown]
 
@@ -375,24 +348,24 @@ def test_coverage_reports_annotated_files_that_git_does_not_track(
     story: Project, run_vibes: RunVibes
 ) -> None:
     repository = Repository(story.root)
-    before = run_vibes("coverage", cwd=story.root)
+    before = run_vibes("stats", "--by", "file", cwd=story.root)
     assert before.lines[-1] == "1 annotated file is not counted: not tracked by git; use `git add`"
     repository.commit("all")
-    assert "git" not in run_vibes("coverage", cwd=story.root).out
+    assert "git" not in run_vibes("stats", "--by", "file", cwd=story.root).out
 
 
 def test_coverage_counts_no_lines_of_files_elsewhere(story: Project, run_vibes: RunVibes) -> None:
     (story.root.parent / "elsewhere.py").write_text(STORY, encoding="utf-8")
     (story.root / "c.py").symlink_to("../elsewhere.py")
     Repository(story.root).commit("All")
-    found = run_vibes("coverage", "--json", cwd=story.root).json
+    found = run_vibes("stats", "--by", "file", "--json", cwd=story.root).json
     assert [each["filePath"] for each in found["files"]] == ["a.py", "b.py"]
 
 
 def test_coverage_without_files_says_which_files_count(tmp_path: Path, run_vibes: RunVibes) -> None:
     project = Project(tmp_path / "empty")
     project.config()
-    assert "no files to count" in run_vibes("coverage", cwd=project.root).lines[-1]
+    assert "no files to count" in run_vibes("stats", "--by", "file", cwd=project.root).lines[-1]
 
 
 def test_bands_are_those_of_the_current_score(tmp_path: Path, run_vibes: RunVibes) -> None:

@@ -92,7 +92,9 @@ def test_a_guess_does_not_grow_and_owns_no_line(project: Project, run_vibes: Run
     assert (placement["ownedRanges"], owner) == ([], {})
     start, end = placement["lineStart"], placement["lineEnd"]
     assert start is None or (isinstance(start, int) and isinstance(end, int) and end - start < 2)
-    (file,) = json.loads(run_vibes("coverage", "--json", cwd=project.root).out)["files"]
+    (file,) = json.loads(run_vibes("stats", "--by", "file", "--json", cwd=project.root).out)[
+        "files"
+    ]
     assert file["verifiedLines"] == file["claimedLines"] == file["editedLines"] == 0
 
 

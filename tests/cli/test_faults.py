@@ -26,7 +26,6 @@ LINE: Final = re.compile(
 ARGUMENTS: Final[dict[str, list[str]]] = {
     "blame": ["src/auth.py"],
     "diff": ["HEAD~1..HEAD"],
-    "db": ["build"],
     "query": ["SELECT 1"],
     "export": ["--current", "elsewhere"],
     "show": ["0"],

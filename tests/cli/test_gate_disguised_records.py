@@ -232,7 +232,7 @@ def test_a_link_that_replaces_removed_code_is_ignored(
 
 @pytest.mark.parametrize(
     "command",
-    [("gate",), ("gate", "--base", "HEAD"), ("coverage",), ("blame", "a.py")],
+    [("gate",), ("gate", "--base", "HEAD"), ("stats", "--by", "file"), ("blame", "a.py")],
     ids=" ".join,
 )
 def test_paths_of_thousands_of_folders_hold_nothing_up(

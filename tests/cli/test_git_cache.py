@@ -26,7 +26,7 @@ QUESTIONS = (
     ("find",),
     ("find", "--json"),
     ("review", "--list"),
-    ("coverage", "--json"),
+    ("stats", "--by", "file", "--json"),
     ("blame", "a0.py", "--json"),
     ("stats", "--survival", "--json"),
 )
@@ -124,7 +124,7 @@ def test_what_is_signed_verified_or_published_comes_from_no_cache(
         ("attest", "--dry-run"),
         ("attest",),
         ("verify",),
-        ("disclose", key),
+        ("attest", "--disclose", key),
         ("badge",),
         ("check", "--badge", str(badge)),
     ):
@@ -132,7 +132,7 @@ def test_what_is_signed_verified_or_published_comes_from_no_cache(
         if command == ("badge",):
             badge.write_text(out, encoding="utf-8")
         assert not cache.exists(), command
-    own.run("coverage")
+    own.run("stats", "--by", "file")
     assert git_answers(cache) != [], "a command that only displays has one"
 
 
@@ -155,7 +155,7 @@ def test_git_is_asked_once_for_each_file_and_for_all_the_rest_at_once(
     tmp_path: Path, cache: Path
 ) -> None:
     few, many = made(tmp_path / "few", 6), made(tmp_path / "many", 18)
-    for question in (("find",), ("coverage", "--json")):
+    for question in (("find",), ("stats", "--by", "file", "--json")):
         one, other = (git_commands(each, question, tmp_path, cache) for each in (few, many))
         if question == ("find",):
             assert other.count("blame") - one.count("blame") == 18 - 6

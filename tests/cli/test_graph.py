@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def test_mermaid_and_json_have_the_same_nodes_and_links(valid_trail: CompleteTrail) -> None:
-    wanted = ("graph", valid_trail.created[:10])
+    wanted = ("show", "--graph", valid_trail.created[:10])
     drawn = vibes(*wanted, cwd=valid_trail.root)
     graph = vibes(*wanted, "--json", cwd=valid_trail.root).json
     assert (drawn.code, drawn.err, drawn.lines[0]) == (0, "", "flowchart TD")
@@ -40,7 +40,7 @@ def test_edits_have_the_lines_where_they_are_now(
 ) -> None:
     source = project.root / "src/auth.py"
     source.write_bytes(b"# one\n# two\n" + source.read_bytes())
-    wanted = ("graph", valid_trail.created)
+    wanted = ("show", "--graph", valid_trail.created)
     graph = vibes(*wanted, "--json", cwd=project.root).json
     root = graph["nodes"][0]
     assert root["lineStart"] == root["recordedLineStart"] + 2
@@ -58,28 +58,27 @@ def test_a_file_that_was_renamed_and_a_review(project: Project, valid_trail: Com
     repository = project.repository
     repository.git("mv", "src/auth.py", "src/accounts.py")
     repository.commit("Rename a file")
-    graph = vibes("graph", valid_trail.created, "--json", cwd=project.root).json
+    graph = vibes("show", "--graph", valid_trail.created, "--json", cwd=project.root).json
     assert graph["nodes"][0]["state"] in {"exact", "moved"}
     assert graph["nodes"][0]["text"].startswith("create src/accounts.py:")
     (review,) = [each for each in graph["edges"] if each["type"] == "reviewed_by"]
     assert review["verdict"] == "approved"
     assert any(
         '-- "approved by" -->' in each
-        for each in vibes("graph", valid_trail.created, cwd=project.root).lines
+        for each in vibes("show", "--graph", valid_trail.created, cwd=project.root).lines
     )
 
 
-def test_depth_and_limit_bound_it(valid_trail: CompleteTrail) -> None:
-    wanted = ("graph", valid_trail.created, "--json")
+def test_depth_bounds_it(valid_trail: CompleteTrail) -> None:
+    wanted = ("show", "--graph", valid_trail.session, "--json")
     near = vibes(*wanted, "--depth", "1", cwd=valid_trail.root).json
-    few = vibes(*wanted, "--limit", "2", cwd=valid_trail.root).json
-    assert len(few["nodes"]) == 2
-    assert few["leftOut"] == len(near["nodes"]) - 2 + near["leftOut"]
+    far = vibes(*wanted, cwd=valid_trail.root).json
+    assert len(near["nodes"]) < len(far["nodes"])
     assert vibes(*wanted, "--depth", "0", cwd=valid_trail.root).code == 2
 
 
 def test_an_unknown_id_is_an_error(valid_trail: CompleteTrail) -> None:
-    done = vibes("graph", "ffffffffff", cwd=valid_trail.root)
+    done = vibes("show", "--graph", "ffffffffff", cwd=valid_trail.root)
     assert done.code == 2
     assert "no record, context entry or session" in done.err
 
@@ -88,7 +87,7 @@ def test_a_line_stands_for_the_edit_that_owns_it(project: Project, run_vibes: Ru
     shown = run_vibes("show", "src/auth.py:1", "--json", cwd=project.root).json
     (owner,) = [each["annotationId"] for each in shown["placements"]]
     by_line, by_id = (
-        run_vibes("graph", each, cwd=project.root) for each in ("src/auth.py:1", owner)
+        run_vibes("show", "--graph", each, cwd=project.root) for each in ("src/auth.py:1", owner)
     )
     assert (by_line.code, by_line.err) == (0, "")
     assert by_line.out == by_id.out
@@ -107,6 +106,6 @@ def test_lines_without_an_edit_or_with_several_are_refused(
         ("a.py:99999999999999999999", f"a.py has {count} lines, not 99,999,999,999,999,999,999"),
         ("a.py", "a.py is a file; name a line of it"),
     ):
-        done = run_vibes("graph", place, cwd=story.root)
+        done = run_vibes("show", "--graph", place, cwd=story.root)
         assert (done.code, done.out) == (2, "")
         assert done.err.startswith(f"vibes: {message}")

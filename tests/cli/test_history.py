@@ -49,7 +49,7 @@ def test_without_git_fewer_lines_are_verified(story: Project, run_vibes: RunVibe
 
 def test_coverage_does_not_count_a_persons_lines(story: Project, run_vibes: RunVibes) -> None:
     story.file("a.py", EDITED)
-    (file,) = json.loads(run_vibes("coverage", "--json", cwd=story.root).out)["files"]
+    (file,) = json.loads(run_vibes("stats", "--by", "file", "--json", cwd=story.root).out)["files"]
     parts = {"verifiedLines": 7, "claimedLines": 0, "editedLines": 0}
     assert file == {"filePath": "a.py", "lines": 14, **parts, "share": 0.5}
 
@@ -78,9 +78,9 @@ def test_survival_by_model_and_file(story: Project, run_vibes: RunVibes) -> None
 def test_survival_counts_unverified_lines_separately(story: Project, run_vibes: RunVibes) -> None:
     story.line("a.py", 1, 2)
     story.file("a.py")
-    told = json.loads(run_vibes("stats", "--survival", "--json", "--no-git", cwd=story.root).out)[
-        "survival"
-    ]["total"]
+    told = json.loads(run_vibes("stats", "--survival", "--json", cwd=story.root).out)["survival"][
+        "total"
+    ]
     assert (told["lines"], told["intactLines"], told["unknownLines"]) == (8, 8, 2)
 
 

@@ -40,7 +40,8 @@ FINDING: Final = re.compile(
     r"\.ai-audit/[a-z.]+(:\d+)?: (error|warning|note)\[[a-z-]+\] |(ok|note|problem) +[a-z. ]+: | {10}\S"
 )
 """Beginnings of lines whose number depends on what is wrong: those of the report and of the diagnosis."""
-TABLES: Final = ("log --limit 99", "log --type all", "sessions", "models", "stats", "find")
+BY_MODEL, BY_SESSION, BY_FILE = (f"stats --by {name}" for name in ("model", "session", "file"))
+TABLES: Final = ("log --limit 99", "log --type all", BY_SESSION, BY_MODEL, "stats", "find")
 LONGEST: Final = 2 * MAX_PATH + 200
 """Characters that no line has: two paths, each as long as a path can be, and what stands beside them."""
 COMMANDS: Final = (
@@ -48,7 +49,7 @@ COMMANDS: Final = (
     "check --all",
     "doctor",
     "blame src/auth.py",
-    "coverage",
+    BY_FILE,
     "show 00000",
     "show session-",
     "show 1111",
@@ -210,7 +211,7 @@ def test_hostile_text_is_inert_and_on_its_line(
 
 def test_markup_is_printed_as_it_is(project: Project, run_vibes: RunVibes) -> None:
     outputs = dict(printed(project, run_vibes, HOSTILE["markup"]))
-    for command in ("log --limit 99", "sessions", "check --all", "show 2222"):
+    for command in ("log --limit 99", BY_SESSION, "check --all", "show 2222"):
         assert "[bold red]x[/]" in re.sub(r"\s+", " ", outputs[command]), command
 
 
@@ -228,11 +229,13 @@ def test_json_preserves_hostile_text(project: Project, run_vibes: RunVibes, kind
     )
     assert run_vibes("check", "--json", cwd=project.root).json["project"] == f"name {text}"
     assert (
-        run_vibes("sessions", "--json", cwd=project.root).json["sessions"][-1]["session_id"]
+        run_vibes("stats", "--by", "session", "--json", cwd=project.root).json["sessions"][-1][
+            "session_id"
+        ]
         == f"session-{text}"
     )
-    for command in ("models", "stats", "doctor"):
-        assert run_vibes(command, "--json", cwd=project.root).json
+    for command in (BY_MODEL, "stats", "doctor"):
+        assert run_vibes(*command.split(), "--json", cwd=project.root).json
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
@@ -243,12 +246,12 @@ def test_json_has_no_invisible_characters(project: Project, run_vibes: RunVibes,
         "log --type all",
         "show 2222",
         "check",
-        "sessions",
-        "models",
+        BY_SESSION,
+        BY_MODEL,
         "stats",
         "doctor",
         "find",
-        "coverage",
+        BY_FILE,
         "blame src/auth.py",
     ):
         assert not ACTING.search(run_vibes(*command.split(), "--json", cwd=project.root).out), (
@@ -350,7 +353,7 @@ def test_an_impossible_path_is_not_looked_up(
     for command in (
         "blame src/auth.py",
         "find",
-        "coverage",
+        BY_FILE,
         "check",
         f"gate --base {base}",
         "diff",

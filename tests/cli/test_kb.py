@@ -50,7 +50,7 @@ def test_from_nothing_to_a_reviewed_claim(kb: Shell) -> None:
     assert source in kb("audit", "--json")
     assert re.search(rf"now +source.register +agent +{source[:8]}$", kb("audit"), re.MULTILINE)
     assert kb("doctor") == "0 errors, 0 warnings"
-    assert json.loads(kb("list-claims", "--json"))["claims"][0]["approved_by"] == "person"
+    assert json.loads(kb("list", "claims", "--json"))["claims"][0]["approved_by"] == "person"
 
 
 def test_a_folder_that_is_named_must_be_there(kb: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,7 +96,7 @@ def test_what_is_wrong_is_said_in_one_line(kb: Shell, tmp_path: Path) -> None:
     assert "no lines L9-L9" in kb("propose-claim", "--text", "x", "--lines", "auth.py:9", code=2)
     assert "--lines FILE:N-M" in kb("propose-claim", "--text", "x", code=2)
     assert "vibes kb pending" in kb("approve", "nothing", code=2)
-    assert "vibes kb list-entities" in kb("read-entity", "nothing", code=2)
+    assert "vibes kb list KIND" in kb("read", "nothing", code=2)
     assert kb("search", "nothing") == "nothing found"
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
@@ -131,10 +131,10 @@ def test_hostile_text_is_inert_in_every_output(kb: Shell, tmp_path: Path) -> Non
     for arguments, code in (
         (("pending",), 0), (("pending", "--json"), 0), (("show", "p"), 0),
         (("search", "safe"), 0), (("search", "safe", "--json"), 0), (("context", "safe"), 0),
-        (("read-claim", "hostile"), 0), (("read-page", "hostile"), 0), (("list-claims",), 0),
-        (("list-pages", "--json"), 0), (("cite", "hostile"), 0), (("audit",), 0),
+        (("read", "hostile", "--kind", "claim"), 0), (("list", "claims"), 0),
+        (("list", "pages", "--json"), 0), (("cite", "hostile"), 0), (("audit",), 0),
         (("audit", "--json"), 0), (("lint",), 1), (("doctor",), 1),
-        (("approve", HIDING), 2), (("read-claim", HIDING), 2), (("archive", HIDING), 2),
+        (("approve", HIDING), 2), (("read", HIDING), 2), (("archive", HIDING), 2),
         (("expire", "--days", "1"), 0),
     ):  # fmt: skip
         printed = kb(*arguments, code=code)

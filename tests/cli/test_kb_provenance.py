@@ -127,7 +127,7 @@ def test_a_file_that_is_cited_as_a_whole_counts_with_all_its_lines(kb: Knowledge
 
 
 def test_a_session_becomes_a_source_that_is_an_ais_word(kb: Knowledge) -> None:
-    sessions = vibes("sessions", "--json", cwd=kb.root).json["sessions"]
+    sessions = vibes("stats", "--by", "session", "--json", cwd=kb.root).json["sessions"]
     [session] = [each for each in sessions if "Accounts" in json.dumps(each)]
     identifier = session["session_id"]
     source = kb("provenance", "add", identifier[:8]).out.strip()

@@ -108,40 +108,16 @@ def test_log_of_one_session(valid_trail: CompleteTrail, run_vibes: RunVibes) -> 
     ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "template", "first"),
-    [
-        (
-            ["log"],
-            "{action} {file}:{start}-{end} {model}",
-            "create src/auth.py:1-8 claude-opus-4-5",
-        ),
-        (["log", "--type", "session"], "{type} {action} {file}", "session session start "),
-        (["sessions"], "{edits} {description}", "3 Sign-up"),
-        (["models"], "{model} {tool}", "claude-opus-4-5 Maestro"),
-    ],
-)
-def test_scripts_get_one_line_each(
-    valid_trail: CompleteTrail,
-    run_vibes: RunVibes,
-    arguments: list[str],
-    template: str,
-    first: str,
-) -> None:
-    (elements,) = run_vibes(*arguments, "--json", cwd=valid_trail.root).json.values()
-    done = run_vibes(*arguments, "--format", template, cwd=valid_trail.root)
-    assert (done.code, done.err, len(done.lines)) == (0, "", len(elements))
-    assert done.lines[0] == first
-
-
 def test_an_empty_listing_says_so(valid_trail: CompleteTrail, run_vibes: RunVibes) -> None:
     done = run_vibes("log", "--model", "nobody", cwd=valid_trail.root)
     assert (done.code, done.lines) == (0, ["no records"])
-    assert run_vibes("sessions", "--open", cwd=valid_trail.root).lines == ["no open sessions"]
+    assert run_vibes("stats", "--by", "session", "--open", cwd=valid_trail.root).lines == [
+        "no open sessions"
+    ]
 
 
 def test_sessions_are_listed_with_what_happened_in_them(valid_trail: CompleteTrail) -> None:
-    done = vibes("sessions", cwd=valid_trail.root)
+    done = vibes("stats", "--by", "session", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     rows = [line.split() for line in done.lines[2:] if line[:1].strip()]
     assert [rows[0][0], *rows[0][2:]] == [
@@ -159,7 +135,9 @@ def test_sessions_are_listed_with_what_happened_in_them(valid_trail: CompleteTra
 def test_sessions_in_json_have_the_names_that_records_have(
     valid_trail: CompleteTrail, run_vibes: RunVibes
 ) -> None:
-    lead, worker, reviewer = run_vibes("sessions", "--json", cwd=valid_trail.root).json["sessions"]
+    lead, worker, reviewer = run_vibes(
+        "stats", "--by", "session", "--json", cwd=valid_trail.root
+    ).json["sessions"]
     assert lead == {
         "session_id": valid_trail.session,
         "start": "2026-02-03T10:00:00.000Z",
@@ -185,19 +163,23 @@ def test_sessions_in_json_have_the_names_that_records_have(
 
 def test_open_sessions_alone(project: Project, run_vibes: RunVibes) -> None:
     session = project.writer.session_start(description="Unfinished")
-    (only,) = run_vibes("sessions", "--open", "--json", cwd=project.root).json["sessions"]
+    (only,) = run_vibes("stats", "--by", "session", "--open", "--json", cwd=project.root).json[
+        "sessions"
+    ]
     assert (only["session_id"], only["open"], only["end"]) == (session, True, None)
-    assert "open" in run_vibes("sessions", "--open", cwd=project.root).lines[2].split()
+    assert (
+        "open" in run_vibes("stats", "--by", "session", "--open", cwd=project.root).lines[2].split()
+    )
 
 
 def test_models_show_the_shares_of_current_annotations(valid_trail: CompleteTrail) -> None:
-    done = vibes("models", cwd=valid_trail.root)
+    done = vibes("stats", "--by", "model", cwd=valid_trail.root)
     assert (done.code, done.err) == (0, "")
     assert [line.split() for line in done.lines[2:]] == [
         ["60.0%", "3", "1", "claude-opus-4-5", "20251101", "Maestro", "1.0.0"],
         ["40.0%", "2", "2", "claude-opus-4-5", "20251101", "Claude", "Code", "1.5.2"],
     ]
-    first, _ = vibes("models", "--json", cwd=valid_trail.root).json["models"]
+    first, _ = vibes("stats", "--by", "model", "--json", cwd=valid_trail.root).json["models"]
     assert first == {
         "tool_name": "Maestro",
         "tool_version": "1.0.0",
@@ -217,7 +199,9 @@ def test_versions_of_a_model_are_told_apart_and_counted_together(
             tool="chat", tool_version="unknown", model="other", model_version=version
         )
         project.line("src/auth.py", environment=environment)
-    rows = [line.split()[1:] for line in run_vibes("models", cwd=project.root).lines]
+    rows = [
+        line.split()[1:] for line in run_vibes("stats", "--by", "model", cwd=project.root).lines
+    ]
     assert ["1", "1", "other", "2026-01", "chat"] in rows
     assert ["1", "1", "other", "chat"] in rows
     (models,) = [

@@ -60,10 +60,10 @@ def test_recording_commands_continue(tmp_path: Path, run_vibes: RunVibes, name: 
     workspace.make_two_commits()
     for command in (
         ["backfill"],
-        ["remap"],
+        ["backfill"],
         ["merge", "HEAD~1"],
         ["export", "--current", str(tmp_path / "export")],
-        ["db", "build"],
+        ["query", "--build"],
     ):
         done = run_vibes(*command, cwd=workspace.path)
         assert done.code == 0, (command, done.err)

@@ -23,9 +23,9 @@ COMMANDS: Final = (
     ("log", "--json"),
     ("log",),
     ("stats",),
-    ("models",),
-    ("sessions",),
-    ("coverage",),
+    ("stats", "--by", "model"),
+    ("stats", "--by", "session"),
+    ("stats", "--by", "file"),
     ("find",),
     ("blame", "src/auth.py"),
     ("diff", "HEAD~1..HEAD"),
@@ -34,7 +34,7 @@ COMMANDS: Final = (
     ("review", "--list"),
     ("doctor", "src/auth.py"),
     ("backfill", "--dry-run"),
-    ("remap", "--dry-run"),
+    ("backfill", "--dry-run"),
 )
 FILES: Final = (CONFIG, MANIFEST, LOG)
 VALUES: Final = (

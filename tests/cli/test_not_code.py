@@ -37,7 +37,7 @@ def test_it_owns_no_line_and_counts_in_no_share(project: Project, run_vibes: Run
     blame = told(run_vibes, project, "blame", FILE)
     assert (blame["lines"], [each["ownedRanges"] for each in blame["placements"]]) == ([], [[]])
     parts = {"verifiedLines": 0, "claimedLines": 0, "editedLines": 0, "share": 0.0}
-    assert told(run_vibes, project, "coverage")["total"] == {"lines": 13, **parts}
+    assert told(run_vibes, project, "stats", "--by", "file")["total"] == {"lines": 13, **parts}
     survival = told(run_vibes, project, "stats", "--survival")["survival"]["total"]
     assert (survival["lines"], survival["intactLines"], survival["share"]) == (0, 0, None)
     (project.root / "b.py").write_text(STORY)

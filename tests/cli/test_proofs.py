@@ -1,4 +1,4 @@
-"""`vibes disclose` and `vibes tag`: what a stranger can check with the file or the tag alone."""
+"""`vibes attest --disclose` and `--tag`: what a stranger can check with the file or the tag alone."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def elsewhere(tmp_path: Path) -> Path:
 
 def _disclosure(project: AttestedProject, folder: Path) -> Path:
     file = folder / "entry.json"
-    file.write_text(project.run("disclose", project.entry("prompt")[0][:12]).out)
+    file.write_text(project.run("attest", "--disclose", project.entry("prompt")[0][:12]).out)
     return file
 
 
@@ -98,7 +98,7 @@ def test_an_entry_is_disclosed_after_the_manifest_has_grown(
     }
     (own.audit / "manifest.json").write_text(json.dumps(manifest, indent=1))
     own.run("verify", "--disclosure", _disclosure(own, elsewhere))
-    done = own.run("disclose", added, code=2)
+    done = own.run("attest", "--disclose", added, code=2)
     assert "is not covered: it is newer than the signed root" in done.err
 
 
@@ -106,7 +106,7 @@ def test_a_trail_without_attestation_discloses_with_a_root_to_compare(
     own: AttestedProject, elsewhere: Path
 ) -> None:
     (own.audit / "attestation.json").unlink()
-    done = own.run("disclose", own.entry("prompt")[0])
+    done = own.run("attest", "--disclose", own.entry("prompt")[0])
     root = done.err.strip().rsplit(" ", 1)[1]
     file = elsewhere / "entry.json"
     file.write_text(done.out)
@@ -118,7 +118,7 @@ def test_a_trail_without_attestation_discloses_with_a_root_to_compare(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["disclose", "ffff"], "no record, context entry or session"),
+        (["attest", "--disclose", "ffff"], "no record, context entry or session"),
         (["verify", "--disclosure", "absent.json"], "absent.json does not exist"),
         (["verify", "--disclosure", ".ai-audit/config.json"], "not a disclosure"),
         (["verify", "--disclosure", "x", "--tag", "y"], "--disclosure and --tag exclude"),
@@ -151,7 +151,7 @@ def allowed_signers(own: AttestedProject) -> Path:
 def test_a_signed_tag_has_the_root_of_its_commit(
     own: AttestedProject, allowed_signers: Path
 ) -> None:
-    made = own.run("tag", "audit-1", "--json").json
+    made = own.run("attest", "--tag", "audit-1", "--json").json
     check = ("verify", "--tag", "audit-1", "--json", "--allowed-signers", allowed_signers)
     found = own.run(*check).json
     assert (found["verdict"], found["ofCommit"], found["added"]) == ("good", True, 0)
@@ -166,7 +166,7 @@ def test_a_signed_tag_has_the_root_of_its_commit(
 def test_a_tag_finds_a_changed_entry_and_a_wrong_root(
     own: AttestedProject, allowed_signers: Path
 ) -> None:
-    own.run("tag", "audit-1")
+    own.run("attest", "--tag", "audit-1")
     manifest = own.audit / "manifest.json"
     manifest.write_bytes(manifest.read_bytes().replace(b"Store passwords", b"Keep passwords"))
     check = ("verify", "--tag", "audit-1", "--allowed-signers", allowed_signers)

@@ -1,4 +1,4 @@
-"""`vibes db build` and `vibes query`: the derived database, and untrusted SQL."""
+"""`vibes query`: the derived database, and untrusted SQL."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def one(run_vibes: RunVibes, project: Project, sql: str) -> object:
 def test_every_record_and_entry_is_a_row_and_git_sees_nothing(project: Project) -> None:
     repository = Repository(project.root)
     repository.commit("All")
-    done = vibes("db", "build", "--json", cwd=project.root)
+    done = vibes("query", "--build", "--json", cwd=project.root)
     assert done.code == 0, done.err
     records = [
         json.loads(line) for line in (project.audit / "annotations.jsonl").read_bytes().splitlines()
@@ -118,7 +118,7 @@ def test_a_query_sees_what_was_just_recorded(project: Project, run_vibes: RunVib
 
 
 def test_a_database_of_another_trail_is_not_used(project: Project, run_vibes: RunVibes) -> None:
-    run_vibes("db", "build", cwd=project.root)
+    run_vibes("query", "--build", cwd=project.root)
     with closing(sqlite3.connect(database(project))) as connection:
         connection.execute("DELETE FROM line_annotations_all")
         connection.commit()
@@ -137,7 +137,7 @@ def test_a_broken_database_is_rebuilt(
 
 
 def test_a_database_that_was_changed_is_rebuilt(project: Project, run_vibes: RunVibes) -> None:
-    run_vibes("db", "build", cwd=project.root)
+    run_vibes("query", "--build", cwd=project.root)
     with closing(sqlite3.connect(database(project))) as connection:
         connection.execute("DELETE FROM edges")
         connection.commit()
@@ -148,7 +148,7 @@ def test_a_database_that_another_program_locks_is_replaced(
     project: Project, run_vibes: RunVibes
 ) -> None:
     """An index in WAL mode, too: its log must not be applied to the new database."""
-    run_vibes("db", "build", cwd=project.root)
+    run_vibes("query", "--build", cwd=project.root)
     with closing(sqlite3.connect(database(project), isolation_level=None)) as other:
         other.execute("PRAGMA journal_mode = WAL")
         other.execute("BEGIN EXCLUSIVE")
@@ -163,7 +163,7 @@ def test_a_database_that_another_program_locks_is_replaced(
 
 def test_a_database_with_damaged_pages_is_rebuilt(project: Project, run_vibes: RunVibes) -> None:
     """As after a fault of the disk: nothing but its content shows the damage."""
-    run_vibes("db", "build", cwd=project.root)
+    run_vibes("query", "--build", cwd=project.root)
     path = database(project)
     status, whole = path.stat(), path.read_bytes()
     for page in range(2 * 4096, len(whole), 4096):
@@ -176,12 +176,12 @@ def test_a_database_with_damaged_pages_is_rebuilt(project: Project, run_vibes: R
 
 
 def test_what_a_killed_build_left_is_removed(project: Project, run_vibes: RunVibes) -> None:
-    run_vibes("db", "build", cwd=project.root)
+    run_vibes("query", "--build", cwd=project.root)
     left = project.audit / "wal/audit.db.0123456789abcdef"
     for age in (0, 2 * 3600):
         left.write_bytes(b"half")
         os.utime(left, (time.time() - age, time.time() - age))
-        run_vibes("db", "build", cwd=project.root)
+        run_vibes("query", "--build", cwd=project.root)
         assert left.exists() == (age == 0)
 
 
@@ -190,7 +190,7 @@ def test_a_query_works_where_the_database_cannot_be_written(
 ) -> None:
     database(project).mkdir()
     assert one(run_vibes, project, "SELECT count(*) > 0 FROM edges") == 1
-    done = run_vibes("db", "build", cwd=project.root)
+    done = run_vibes("query", "--build", cwd=project.root)
     assert (done.code, "audit.db" in done.err) == (2, True)
     assert sorted(path.name for path in database(project).parent.glob("audit.db*")) == ["audit.db"]
 
@@ -199,7 +199,7 @@ def test_it_is_not_written_where_git_does_not_ignore_it(
     project: Project, run_vibes: RunVibes
 ) -> None:
     (project.root / ".ai-audit" / ".gitignore").write_bytes(b"*.lock\n")
-    done = run_vibes("db", "build", cwd=project.root)
+    done = run_vibes("query", "--build", cwd=project.root)
     assert (done.code, database(project).exists()) == (2, False)
     assert "git does not ignore" in done.err
     assert one(run_vibes, project, "SELECT count(*) > 0 FROM edges") == 1
@@ -224,7 +224,7 @@ def test_it_is_not_written_where_git_does_not_ignore_it(
     ],
 )
 def test_only_a_select_is_executed(project: Project, run_vibes: RunVibes, sql: str) -> None:
-    run_vibes("db", "build", cwd=project.root)
+    run_vibes("query", "--build", cwd=project.root)
     before = {path: path.read_bytes() for path in project.root.rglob("*") if path.is_file()}
     done = run_vibes("query", sql, cwd=project.root)
     assert (done.code, done.out) == (2, "")

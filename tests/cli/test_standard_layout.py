@@ -80,7 +80,7 @@ def record(project: Repository) -> None:
 def test_a_database_is_built_where_git_ignores_it(project: Repository, layout: str) -> None:
     LAYOUTS[layout](project.path)
     commit(project)
-    done = vibes("db", "build", cwd=project.path)
+    done = vibes("query", "--build", cwd=project.path)
     assert (done.code, done.err) == (0, "")
     assert (project.path / ".ai-audit/audit.db").is_file()
     assert status(project) == ""
@@ -119,7 +119,7 @@ def test_the_hint_of_a_refusal_helps(project: Repository, before: str | None) ->
     if before is not None:
         (project.path / ".ai-audit/.gitignore").write_text(before, "utf-8")
     commit(project)
-    done = vibes("db", "build", cwd=project.path)
+    done = vibes("query", "--build", cwd=project.path)
     assert done.code == 2
     assert "git does not ignore" in done.err
     assert "vibes init" in done.err
@@ -130,7 +130,7 @@ def test_the_hint_of_a_refusal_helps(project: Repository, before: str | None) ->
     named = made.json["created"] + made.json["completed"]
     assert {".gitignore", ".gitattributes"} <= set(named)
     assert (project.path / ".ai-audit/.gitignore").read_text("utf-8").startswith(before or "")
-    assert vibes("db", "build", cwd=project.path).code == 0
+    assert vibes("query", "--build", cwd=project.path).code == 0
     assert not {"git-ignore", "git-attributes"} & checks(project)
     assert "does not ignore" not in vibes("doctor", cwd=project.path).out
     assert vibes("init", "--json", cwd=project.path).json["completed"] == []
@@ -149,7 +149,7 @@ def test_a_database_that_git_tracks_is_not_changed(project: Repository) -> None:
     project.write(".ai-audit/audit.db", b"another tool's")
     project.git("add", "--force", ".ai-audit/audit.db")
     commit(project)
-    done = vibes("db", "build", cwd=project.path)
+    done = vibes("query", "--build", cwd=project.path)
     assert done.code == 2
     assert "git tracks" in done.err
     assert vibes("query", "SELECT count(*) FROM line_annotations", "--json", cwd=project.path).json[
@@ -157,7 +157,7 @@ def test_a_database_that_git_tracks_is_not_changed(project: Repository) -> None:
     ] == [[1]]
     assert status(project) == ""
     project.git("rm", "--cached", "--quiet", ".ai-audit/audit.db")
-    assert vibes("db", "build", cwd=project.path).code == 0
+    assert vibes("query", "--build", cwd=project.path).code == 0
 
 
 def checks(project: Repository) -> set[str]:

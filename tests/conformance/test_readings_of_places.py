@@ -205,7 +205,7 @@ def test_a_commit_may_be_shortened(trail: CompleteTrail) -> None:
 @pytest.mark.parametrize("agent_type", ["human", "Claude-Code", "…"])
 def test_the_agent_type_is_shown_verbatim(trail: CompleteTrail, agent_type: str) -> None:
     writer = TrailWriter(trail.root, level="high", start="2026-02-04T10:00:00Z")
-    before = run_vibes(trail.root, "models", "--json").json["models"]
+    before = run_vibes(trail.root, "stats", "--by", "model", "--json").json["models"]
     session = writer.session_start(environment=trail.environment, agent_type=agent_type)
     record = {**valid_records.line(trail), "session_id": session}
     writer.cause(writer.record(record), trail.command)
@@ -214,7 +214,7 @@ def test_the_agent_type_is_shown_verbatim(trail: CompleteTrail, agent_type: str)
     assert (
         run_vibes(trail.root, "show", session, "--json").json["record"]["agent_type"] == agent_type
     )
-    after = run_vibes(trail.root, "models", "--json").json["models"]
+    after = run_vibes(trail.root, "stats", "--by", "model", "--json").json["models"]
     assert (
         sum(each["annotations"] for each in after)
         == sum(each["annotations"] for each in before) + 1

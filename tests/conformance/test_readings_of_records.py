@@ -132,7 +132,7 @@ def test_the_review_between_two_annotations_is_recognised(
 
 @spec_reading("R6", "a human reviewer does not count as a model")
 def test_a_person_is_no_model(trail: CompleteTrail) -> None:
-    models = run_vibes(trail.root, "models", "--json").json["models"]
+    models = run_vibes(trail.root, "stats", "--by", "model", "--json").json["models"]
     assert "none" not in {each["model_name"] for each in models}
     assert sum(each["annotations"] for each in models) == 5
 
@@ -345,11 +345,11 @@ def test_an_invalid_line_hides_nothing(trail: CompleteTrail, row: bytes, check: 
     "commands answer with any log content, and only the report mentions skipped lines",
 )
 def test_broken_lines_do_not_stop_an_answer(trail: CompleteTrail) -> None:
-    before = run_vibes(trail.root, "models", "--json")
+    before = run_vibes(trail.root, "stats", "--by", "model", "--json")
     trail.writer.raw_log(
         b'<<<<<<< HEAD\n{"type":"line","file_path":7,"timestamp":[]}\n{"type":{}}\n'
     )
-    after = run_vibes(trail.root, "models", "--json")
+    after = run_vibes(trail.root, "stats", "--by", "model", "--json")
     assert (after.code, after.err) == (0, "")
     assert {each["model_name"] for each in before.json["models"]} <= {
         each["model_name"] for each in after.json["models"]

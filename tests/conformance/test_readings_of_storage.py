@@ -166,7 +166,7 @@ def test_a_broken_manifest_is_left_alone(trail: CompleteTrail) -> None:
     broken = before["manifest.json"].count(b"\n") + 1
     assert finding_locations(report, "manifest-json") == [(MANIFEST, broken)]
     assert not report.passed
-    assert "Maestro" in run_vibes(trail.root, "models").out
+    assert "Maestro" in run_vibes(trail.root, "stats", "--by", "model").out
     run_vibes(trail.root, "init")
     assert snapshot(trail.root) == before
 

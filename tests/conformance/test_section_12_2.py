@@ -34,7 +34,7 @@ LATER = {
 
 @rfc_reader("12.2", "MUST", "unknown record types are skipped silently")
 def test_an_unknown_type_of_record_is_skipped_silently(trail: CompleteTrail) -> None:
-    commands = [("log",), ("sessions",), ("models",)]
+    commands = [("log",), ("stats", "--by", "session"), ("stats", "--by", "model")]
     before = run_vibes_commands(trail.root, commands, "--json")
     trail.writer.record(LATER)
     trail.writer.raw_log(

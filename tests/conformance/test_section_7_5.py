@@ -72,7 +72,7 @@ def test_a_session_is_read_from_its_records(trail: CompleteTrail) -> None:
     trail.writer.session_start(environment=trail.worker_environment, session_id="still open")
     told = {
         each["session_id"]: each
-        for each in run_vibes(trail.root, "sessions", "--json").json["sessions"]
+        for each in run_vibes(trail.root, "stats", "--by", "session", "--json").json["sessions"]
     }
     assert told["still open"]["open"] is True
     worker = told[trail.worker_session]

@@ -58,9 +58,9 @@ def test_a_remap_keeps_the_action_of_its_original(trail: CompleteTrail) -> None:
 
 @rfc_reader("7.9", "MAY", "a review may have reasoning; it is not an edit and counts for no model")
 def test_a_review_is_no_edit(trail: CompleteTrail) -> None:
-    before = run_vibes(trail.root, "models", "--json").json
+    before = run_vibes(trail.root, "stats", "--by", "model", "--json").json
     assert (
         record_findings(trail, line(trail), action="review", reasoning_hash=trail.reasoning)
         == set()
     )
-    assert run_vibes(trail.root, "models", "--json").json == before
+    assert run_vibes(trail.root, "stats", "--by", "model", "--json").json == before

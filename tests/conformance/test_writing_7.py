@@ -177,7 +177,7 @@ def test_delegations_are_complete(written: RecordedTrail) -> None:
 
 @rfc_writer("7.8", "MAY", "a SQLite database with indexes can be built from the log")
 def test_a_database_is_made(trail: CompleteTrail) -> None:
-    assert run_vibes(trail.root, "db", "build").code == 0
+    assert run_vibes(trail.root, "query", "--build").code == 0
     with closing(sqlite3.connect(trail.root / AUDIT_DIR / "audit.db")) as connection:
         [(count,)] = connection.execute(
             "SELECT COUNT(*) FROM line_annotations WHERE file_path = 'src/auth.py'"
@@ -194,7 +194,7 @@ def test_a_database_is_made(trail: CompleteTrail) -> None:
 def test_a_database_is_not_written_where_git_would_track_it(trail: CompleteTrail) -> None:
     (trail.root / AUDIT_DIR / ".gitignore").write_bytes(b"*.lock\nwal/\nspool/\n")
     before = snapshot(trail.root)
-    assert run_vibes(trail.root, "db", "build").code == 2
+    assert run_vibes(trail.root, "query", "--build").code == 2
     assert run_vibes(trail.root, "query", "SELECT 1").code == 0
     assert snapshot(trail.root) == before
 

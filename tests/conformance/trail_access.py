@@ -20,7 +20,14 @@ LOG: Final = f"{AUDIT_DIR}/annotations.jsonl"
 MANIFEST: Final = f"{AUDIT_DIR}/manifest.json"
 CONFIG: Final = f"{AUDIT_DIR}/config.json"
 
-READ_COMMANDS: Final = (("check",), ("log",), ("sessions",), ("models",), ("stats",), ("doctor",))
+READ_COMMANDS: Final = (
+    ("check",),
+    ("log",),
+    ("stats", "--by", "session"),
+    ("stats", "--by", "model"),
+    ("stats",),
+    ("doctor",),
+)
 """Subcommands that read a whole trail and need no argument."""
 
 

@@ -45,7 +45,7 @@ def main() -> None:
         say("The diagnostics:")
         problems(client, workspace)
     vibes(workspace, "find", "--unreviewed")
-    vibes(workspace, "coverage")
+    vibes(workspace, "stats", "--by", "file")
     vibes(workspace, "check")
     say("After a recorded prompt was changed and a review deleted from the log:")
     workspace.tamper()

@@ -84,7 +84,7 @@ def test_after_a_rebase_new_commits_are_shown_and_remap_records_them(work: Works
     assert work.owners("a.py") == [(1, 3, "exact", new, "log")]
     assert work.owners("c.py") == [(1, 3, "exact", newest, "log")]
     work.check_invariants()
-    done = vibes("remap", "--json", cwd=work.path).json
+    done = vibes("backfill", "--dry-run", "--json", cwd=work.path).json
     assert (done["remapped"], done["orphaned"], len(done["unchanged"])) == ([], [], 1), (
         "its file is unchanged: the record is valid"
     )
@@ -102,11 +102,11 @@ def test_moved_lines_are_remapped_once(work: Workspace) -> None:
     work.step("add", "--all")
     new = work.step("commit", "--no-verify", "-m", "Squashed by hand, on top of main")
     assert work.owners("a.py") == [(3, 5, "moved", new, "log")]
-    would = vibes("remap", "--dry-run", cwd=work.path).out
+    would = vibes("backfill", "--dry-run", cwd=work.path).out
     assert "a.py:3-5" in would
-    assert "1 would be remapped, 0 would be orphaned, 0 unchanged" in would
+    assert "0 would be backfilled, 1 would be remapped, 0 would be orphaned, 0 unchanged" in would
     assert work.status() == ""
-    done = vibes("remap", "--json", cwd=work.path).json
+    done = vibes("backfill", "--json", cwd=work.path).json
     assert len(done["remapped"]) == 1
     record = done["records"][0]
     assert (record["commit_hash"], record["line_start"], record["line_end"], record["action"]) == (
@@ -117,7 +117,7 @@ def test_moved_lines_are_remapped_once(work: Workspace) -> None:
     )
     assert work.records()[-1]["metadata"] == {"reason": "rewrite"}
     assert work.owners("a.py") == [(3, 5, "exact", new, "recorded")]
-    assert vibes("remap", cwd=work.path).out == "0 remapped, 0 orphaned, 0 unchanged\n"
+    assert vibes("backfill", cwd=work.path).out.startswith("0 backfilled, 0 remapped, 0 orphaned, ")
     work.step("commit", "-am", "Remapped")
     assert old not in work.git("rev-list", "HEAD")
     lineage = [
@@ -134,7 +134,7 @@ def test_removed_lines_are_orphaned_once(work: Workspace) -> None:
     work.write("a.py", HEAD + "nothing = 'of it'\n")
     work.step("add", "--all")
     new = work.step("commit", "--no-verify", "-m", "Squashed without it")
-    done = vibes("remap", "--json", cwd=work.path).json
+    done = vibes("backfill", "--json", cwd=work.path).json
     assert (len(done["orphaned"]), done["remapped"]) == (1, [])
     assert (done["records"][0]["action"], done["records"][0]["commit_hash"]) == (
         "rebase_orphan",
@@ -142,7 +142,7 @@ def test_removed_lines_are_orphaned_once(work: Workspace) -> None:
     )
     assert work.records()[-1]["metadata"] == {"reason": "orphan"}
     log = (work.path / LOG).read_bytes()
-    again = vibes("remap", "--json", cwd=work.path).json
+    again = vibes("backfill", "--json", cwd=work.path).json
     assert (again["orphaned"], len(again["unchanged"])) == ([], 1)
     assert (work.path / LOG).read_bytes() == log
     work.step("commit", "-am", "Remapped")
@@ -291,6 +291,6 @@ def test_a_shallow_clone_does_not_look_rewritten(work: Workspace, tmp_path: Path
     work.git("clone", "--quiet", "--depth", "1", work.path.as_uri(), str(tmp_path / "shallow"))
     shallow = Workspace(tmp_path / "shallow", hook=False)
     assert shallow.owners("a.py") == [(1, 3, "exact", commit, "recorded")]
-    done = vibes("remap", cwd=shallow.path)
-    assert done.code == 2
+    done = vibes("backfill", cwd=shallow.path)
+    assert (done.code, done.out) == (0, "0 backfilled, 0 remapped, 0 orphaned, 0 unchanged\n")
     assert "shallow" in done.err

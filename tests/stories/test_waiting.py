@@ -80,7 +80,7 @@ def test_what_waits_has_no_line_of_the_log(work: Workspace) -> None:
     work.write_as_ai("app.py", ALPHA + BETA, 5, 6)
     records = vibes("log", "--json", cwd=work.path).json["records"]
     assert {record["line"] for record in records} == {None}
-    sessions = vibes("sessions", "--json", cwd=work.path).json["sessions"]
+    sessions = vibes("stats", "--by", "session", "--json", cwd=work.path).json["sessions"]
     assert {session["line"] for session in sessions} == {None}
     findings = vibes("check", "--json", cwd=work.path).json["findings"]
     (unknown,) = [finding for finding in findings if finding["check"] == "commit-unknown"]

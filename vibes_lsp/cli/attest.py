@@ -10,7 +10,13 @@ import click
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.cli.cosign_options import CosignOptions, cosign_options
 from vibes_lsp.cli.keys import key_folder, keys_dir_option
-from vibes_lsp.cli.options import audit_dir_option, dry_run_option, examples, json_option
+from vibes_lsp.cli.options import (
+    audit_dir_option,
+    dry_run_option,
+    examples,
+    json_option,
+    refuse_combined,
+)
 from vibes_lsp.cli.output import (
     escape,
     print_finding,
@@ -27,6 +33,7 @@ from vibes_lsp.cli.project import (
     now,
     open_recorder,
 )
+from vibes_lsp.cli.proofs import create_tag, print_disclosure
 from vibes_lsp.cli.signers import load_signer
 from vibes_lsp.errors import BadEnvelope, RefusedWrite
 from vibes_lsp.ingest.hook import has_waiting_events
@@ -52,8 +59,14 @@ _SIGN_ANEW = "sign what is there now with `vibes attest`"
 
 @click.command(
     "attest",
-    epilog=examples("vibes attest --dry-run", "vibes attest", "vibes attest --countersign"),
+    epilog=examples(
+        "vibes attest --dry-run",
+        "vibes attest",
+        "vibes attest --disclose 3f2a9c1b > entry.json",
+        "vibes attest --tag audit-2026-11",
+    ),
 )
+@click.argument("revision", metavar="[REV]", required=False, help="With --tag.  [default: HEAD]")
 @click.option(
     "--key",
     "key_names",
@@ -66,6 +79,14 @@ _SIGN_ANEW = "sign what is there now with `vibes attest`"
     "--allow-failed", is_flag=True, help="Attestation of a trail that fails `vibes check`."
 )
 @click.option("--countersign", is_flag=True, help="One more signature on the existing attestation.")
+@click.option(
+    "--disclose",
+    metavar="ID",
+    help="Only print one context entry with a proof that the trail has it.",
+)
+@click.option(
+    "--tag", metavar="NAME", help="Only create a signed git tag with the manifest's root."
+)
 @cosign_options
 @dry_run_option
 @keys_dir_option
@@ -73,10 +94,13 @@ _SIGN_ANEW = "sign what is there now with `vibes attest`"
 @json_option
 def command(
     *,
+    revision: str | None,
     key_names: tuple[str, ...],
     output: Path | None,
     allow_failed: bool,
     countersign: bool,
+    disclose: str | None,
+    tag: str | None,
     cosigner: CosignOptions,
     dry_run: bool,
     keys_dir: Path | None,
@@ -89,7 +113,25 @@ def command(
     trail; --dry-run shows the texts and paths and writes nothing. --key takes a file outside the
     project, or agent: with a fingerprint that `ssh-add -l` lists. A network is used only with
     --cosign-url; its token is read from VIBES_COSIGN_TOKEN.
+
+    A proof of --disclose has hashes of other entries, but not their content; `vibes verify
+    --disclosure FILE` checks it without the trail. A tag of --tag is signed by git, with GPG or SSH
+    as the user's git configuration says; `vibes verify --tag NAME` checks it.
     """
+    refuse_combined(
+        disclose=disclose is not None,
+        tag=tag is not None,
+        countersign=countersign,
+        **{"dry-run": dry_run},
+    )
+    if revision is not None and tag is None:
+        raise click.UsageError("a revision is for --tag")
+    if disclose is not None:
+        print_disclosure(disclose, audit_dir)
+        return 0
+    if tag is not None:
+        create_tag(tag, revision or "HEAD", audit_dir, as_json=as_json)
+        return 0
     directory = audit_directory(audit_dir)
     if not dry_run:
         _fold(directory)

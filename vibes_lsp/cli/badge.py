@@ -10,7 +10,6 @@ from vibes_lsp.checks.finding import Finding
 from vibes_lsp.cli.options import (
     audit_dir_option,
     examples,
-    git_option,
     json_option,
     refuse_combined,
 )
@@ -36,19 +35,16 @@ from vibes_lsp.verify.tiers import TrustTier, attestation_path
 @click.command("badge", epilog=examples("vibes badge", "vibes badge --shields"))
 @click.option("--shields", is_flag=True, help="JSON for an endpoint badge of shields.io.")
 @click.option("--markdown", "as_markdown", is_flag=True, help="Markdown of a static badge.")
-@git_option
 @audit_dir_option
 @json_option
-def command(
-    shields: bool, as_markdown: bool, git: bool, audit_dir: Path | None, as_json: bool
-) -> None:
+def command(shields: bool, as_markdown: bool, audit_dir: Path | None, as_json: bool) -> None:
     """Print a badge with AI share, assurance level and tier.
 
     Prints an SVG image. Only verified lines count. `vibes check --badge FILE` checks what a badge
     claims.
     """
     refuse_combined(shields=shields, markdown=as_markdown, json=as_json)
-    numbers = _measure(audit_dir, use_git=git)
+    numbers = _measure(audit_dir)
     if as_json:
         print_json(numbers.as_json())
     elif shields:
@@ -77,7 +73,7 @@ def check_badges(files: tuple[Path, ...], audit_dir: Path | None) -> list[Findin
             )
         except VibesError as error:
             raise type(error)(f"{file}: {error.message}", hint=error.hint) from None
-    actual = _measure(audit_dir, use_git=True).claim
+    actual = _measure(audit_dir).claim
     return [each for path, badges in found for each in badge_findings(badges, actual, path)]
 
 
@@ -87,11 +83,11 @@ def _shown_path(file: Path) -> str:
     return (path.relative_to(folder) if path.is_relative_to(folder) else path).as_posix()
 
 
-def _measure(audit_dir: Path | None, *, use_git: bool) -> BadgeNumbers:
+def _measure(audit_dir: Path | None) -> BadgeNumbers:
     project = open_project(audit_dir, uses_saved=False)
     directory = project.trail.directory
     tier, unsigned = _tier(project.trail)
-    with project.locator(use_git=use_git, use_kept_texts=False) as locator:
+    with project.locator(use_kept_texts=False) as locator:
         files = owned_files(locator, project.config.tracking, open_repository(directory.project))
         return measure(files, project.trail, tier, unsigned)
 

@@ -13,16 +13,12 @@ import click
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.cli.code import code_lines, plain_code_lines
-from vibes_lsp.cli.line_format import PLACEMENT_NAMES, LineFormat, placement_values
 from vibes_lsp.cli.options import (
     audit_dir_option,
-    color_option,
     examples,
-    format_option,
     git_option,
     json_option,
     parse_place,
-    refuse_combined,
 )
 from vibes_lsp.cli.output import (
     BAND_STYLES,
@@ -51,7 +47,6 @@ if TYPE_CHECKING:
     from vibes_lsp.exchange.note_overlay import LineNote
     from vibes_lsp.history.agent_trailers import AgentTrailer
 
-_LINE_NAMES: Final = ("line", "kind", "code", *PLACEMENT_NAMES)
 _MAX_MODEL: Final = 24
 _SOURCES: Final[Mapping[str, str]] = {"captured": "captured", "comparedFiles": "compared"}
 """What tells that no event reported the edit, and how the label says it."""
@@ -63,7 +58,6 @@ _VERDICT_MARKS: Final[Mapping[str, str]] = {Verdict.APPROVED: "✓", Verdict.REJ
     epilog=examples(
         "vibes blame src/auth.py",
         "vibes blame src/auth.py --json",
-        "vibes blame src/auth.py --format '{line} {model} {band}'",
         "git show HEAD:src/auth.py | vibes blame src/auth.py --contents -",
     ),
 )
@@ -77,8 +71,6 @@ _VERDICT_MARKS: Final[Mapping[str, str]] = {Verdict.APPROVED: "✓", Verdict.REJ
     "--notes", is_flag=True, help="List what notes and commit trailers say of other lines."
 )
 @git_option
-@format_option(_LINE_NAMES)
-@color_option
 @audit_dir_option
 @json_option
 def command(  # noqa: PLR0917
@@ -86,7 +78,6 @@ def command(  # noqa: PLR0917
     contents: str | None,
     notes: bool,
     git: bool,
-    line_format: LineFormat | None,
     audit_dir: Path | None,
     as_json: bool,
 ) -> None:
@@ -95,7 +86,6 @@ def command(  # noqa: PLR0917
     The first of an annotation's lines has its id, model, age and risk. Marks: + verified AI line,
     ? claimed without proof, ~ edited since; ✓ approved, ✗ rejected.
     """
-    refuse_combined(format=line_format, json=as_json)
     if os.path.isdir(file):  # noqa: PTH112  # Path.is_dir raises for some names
         raise UnreadableFile(
             f"{file} is a folder: expected a file",
@@ -117,8 +107,6 @@ def command(  # noqa: PLR0917
     if as_json:
         also = {"notes": _as_json(noted), "trailers": _as_json(trailers)} if notes else {}
         print_json({**blame.as_json(), **also})
-    elif line_format is not None:
-        _print_formatted(blame, line_format)
     else:
         with paged():
             _print_lines(blame)
@@ -173,18 +161,6 @@ def _print_trailer(start: int, end: int, trailer: AgentTrailer) -> None:
     source = f"of a commit with trailer {escape(trailer.text, 80)}"
     author = f"{escape(trailer.commit)[:8]} {escape(trailer.agent)}"
     print_styled([(f"{author}: ", "bold"), (f"{place} {source}", "")])
-
-
-def _print_formatted(blame: Blame, line_format: LineFormat) -> None:
-    owners = line_owners(blame.placements)
-    values: dict[int, Mapping[str, object]] = {}
-    for number, line in enumerate(blame.text.lines, 1):
-        owner = owners.get(number)
-        if owner is not None and id(owner) not in values:
-            values[id(owner)] = placement_values(blame.report.placement(owner))
-        kind = LineKind.UNRECORDED if owner is None else line_kind(owner, number)
-        own = {} if owner is None else values[id(owner)]
-        print_line(line_format.line({**own, "line": number, "kind": kind.value, "code": line}))
 
 
 def _print_lines(blame: Blame) -> None:

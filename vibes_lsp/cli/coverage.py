@@ -1,13 +1,10 @@
-"""`vibes coverage`: the share of AI lines in each file."""
+"""`vibes stats --by file`: the share of AI lines in each file."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from vibes_lsp.checks.finding import pluralize
-from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
 from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import open_project
@@ -21,21 +18,18 @@ from vibes_lsp.reports.coverage import (
 )
 
 
-@click.command("coverage", epilog=examples("vibes coverage", "vibes coverage --all --json"))
-@click.option("--all", "show_all", is_flag=True, help="Files without AI lines as well.")
-@git_option
-@audit_dir_option
-@json_option
-def command(show_all: bool, git: bool, audit_dir: Path | None, as_json: bool) -> None:
-    """Show the share of AI lines in each file.
+def print_coverage(audit_dir: Path | None, *, show_all: bool, as_json: bool) -> None:
+    """Print verified, claimed and edited lines of the tracked files, and the share of verified ones.
 
-    Counts verified, claimed and edited lines of the tracked files; the share is that of verified
-    lines.
+    Args:
+        audit_dir: What `--audit-dir` names.
+        show_all: Whether files without AI lines are listed as well.
+        as_json: Whether to print JSON.
     """
     project = open_project(audit_dir)
     directory = project.trail.directory
     repository = open_repository(directory.project)
-    with project.locator(use_git=git, use_cache=True) as locator:
+    with project.locator(use_cache=True) as locator:
         files = measure_coverage(locator, project.config.tracking, repository)
         untracked = untracked_files(locator, project.config.tracking, repository)
     total = total_coverage(files)

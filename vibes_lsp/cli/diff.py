@@ -11,9 +11,7 @@ import click
 from vibes_lsp.cli.code import code_lines
 from vibes_lsp.cli.options import (
     audit_dir_option,
-    color_option,
     examples,
-    git_option,
     json_option,
 )
 from vibes_lsp.cli.output import (
@@ -63,19 +61,15 @@ _MAX_REASON: Final = 100
     " work tree.  [default: HEAD]",
 )
 @click.option("--staged", is_flag=True, help="Staged files, not the work tree.")
-@git_option
-@color_option
 @audit_dir_option
 @json_option
-def command(
-    revisions: str | None, staged: bool, git: bool, audit_dir: Path | None, as_json: bool
-) -> None:
+def command(revisions: str | None, staged: bool, audit_dir: Path | None, as_json: bool) -> None:
     """Show only the AI lines of a change.
 
     Marks: + verified AI line, ? claimed without proof, ~ edited since, - removed line.
     """
     project = open_project(audit_dir)
-    with project.locator(use_git=git) as locator:
+    with project.locator() as locator:
         changes = collect_changes(
             locator, revisions, project.scorer, project.config.tracking, is_staged=staged
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.cli.options import audit_dir_option, examples, git_option, json_option
+from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import (
     escape,
     print_json,
@@ -60,12 +60,11 @@ _TRACE_REASONS = {
     metavar="DIR",
     help="New or empty folder for an audit trail.",
 )
-@git_option
 @audit_dir_option
 @json_option
 @click.pass_context
 def command(
-    context: click.Context, folder: Path | None, git: bool, audit_dir: Path | None, as_json: bool
+    context: click.Context, folder: Path | None, audit_dir: Path | None, as_json: bool
 ) -> None:
     """Export current records to a trail or another format.
 
@@ -92,7 +91,7 @@ def command(
             hint="nothing was written; upgrade, or correct the version if it is a mistake",
         )
     check_export_folder(folder, directory)
-    with project.locator(use_git=git) as locator:
+    with project.locator() as locator:
         current = current_trail(locator)
     exported = export_trail(folder, current.files(read_file(directory.config)), source=directory)
     for blob in current.missing_blobs:
@@ -130,18 +129,15 @@ def _print(exported: AuditDir, current: CurrentTrail) -> None:
     ),
 )
 @click.argument("file", required=False, type=click.Path(path_type=Path))
-@git_option
 @audit_dir_option
 @json_option
-def agent_trace_command(
-    file: Path | None, git: bool, as_json: bool, audit_dir: Path | None
-) -> None:
+def agent_trace_command(file: Path | None, as_json: bool, audit_dir: Path | None) -> None:
     """Export annotations as agent-trace records.
 
     Prints one record a line, or adds them to FILE, where other records stay as they are.
     """
     project = open_project(audit_dir, uses_saved=False)
-    with project.locator(use_git=git) as locator:
+    with project.locator() as locator:
         exported = export_traces(locator)
     changed = None if file is None else _write_traces(file, exported)
     left_out = {each.value: count for each, count in exported.left_out.items()}

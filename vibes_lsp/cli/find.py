@@ -9,19 +9,15 @@ from pathlib import Path
 import click
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.cli.line_format import PLACEMENT_NAMES, LineFormat, placement_values
 from vibes_lsp.cli.options import (
     audit_dir_option,
     band_option,
-    color_option,
     examples,
     file_option,
-    format_option,
     git_option,
     json_option,
     model_option,
     prompt_option,
-    refuse_combined,
     session_option,
     since_option,
     tool_option,
@@ -48,7 +44,6 @@ from vibes_lsp.trail.records import moment_of
         "vibes find --unreviewed",
         "vibes find --model opus --since '2 days ago'",
         "vibes find --prompt password --json",
-        "vibes find --band high --format '{file}:{start} {prompt}'",
     ),
 )
 @model_option
@@ -68,8 +63,6 @@ from vibes_lsp.trail.records import moment_of
     "--unreviewed", is_flag=True, help="Only code that no person has reviewed as it is now."
 )
 @git_option
-@format_option(PLACEMENT_NAMES)
-@color_option
 @audit_dir_option
 @json_option
 def command(  # noqa: PLR0917
@@ -84,7 +77,6 @@ def command(  # noqa: PLR0917
     file: Path | None,
     unreviewed: bool,
     git: bool,
-    line_format: LineFormat | None,
     audit_dir: Path | None,
     as_json: bool,
 ) -> None:
@@ -93,7 +85,6 @@ def command(  # noqa: PLR0917
     Lists the current annotations that match all options. A ? after a state means that other places
     fit as well.
     """
-    refuse_combined(format=line_format, json=as_json)
     project = open_project(audit_dir)
     path = None if file is None else path_in_project(file, project.trail.directory.project)
     wanted = Filter(model, tool, prompt, session, commit, since, band, state, unreviewed, path)
@@ -105,10 +96,6 @@ def command(  # noqa: PLR0917
         nothing = f"no annotations found{explain_nothing(locator)}"
     if as_json:
         print_json({"placements": (each.facts for each in found)})
-        return
-    if line_format is not None:
-        for each in found:
-            print_line(line_format.line(placement_values(each.facts)))
         return
     if not found:
         print_line(nothing)

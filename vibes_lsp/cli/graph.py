@@ -1,87 +1,47 @@
-"""`vibes graph`: what caused something and what came of it, as a diagram or as JSON."""
+"""`vibes show --graph`: what caused an edit and what came of it, as a diagram or as JSON."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Final
 
-import click
-
-from vibes_lsp.cli.options import (
-    audit_dir_option,
-    examples,
-    git_option,
-    json_option,
-    limit_option,
-    parse_place,
-)
+from vibes_lsp.cli.options import parse_place
 from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import OpenProject, open_project
-from vibes_lsp.cli.show import refuse_file, warn_of_equal_ids
+from vibes_lsp.cli.show import warn_of_equal_ids
 from vibes_lsp.cli.shown_lines import blamed_lines, no_edit
 from vibes_lsp.errors import AmbiguousId, UnknownId
 from vibes_lsp.reports.located_graph import with_current_lines
 from vibes_lsp.reports.mermaid import as_mermaid
 from vibes_lsp.reports.placements import describe_lines
-from vibes_lsp.reports.provenance_graph import (
-    DEFAULT_DEPTH,
-    DEFAULT_NODES,
-    MAX_DEPTH,
-    MAX_NODES,
-    provenance_graph,
-)
+from vibes_lsp.reports.provenance_graph import provenance_graph
 from vibes_lsp.trail.lookup import look_up
 
 _MAX_NAMED: Final = 5
 """Ids that the error about several edits names."""
 
 
-@click.command(
-    "graph",
-    epilog=examples("vibes graph src/auth.py:24", "vibes graph 3f2a9c1b --depth 4 --json"),
-)
-@click.argument(
-    "what",
-    metavar="FILE:LINE|ID",
-    help="A line, or an id of an annotation, edge, context or session.",
-)
-@click.option(
-    "--depth",
-    type=click.IntRange(1, MAX_DEPTH),
-    default=DEFAULT_DEPTH,
-    show_default=True,
-    metavar="N",
-    help="Maximum distance in each direction.",
-)
-@limit_option("nodes", default=DEFAULT_NODES, largest=MAX_NODES)
-@git_option
-@audit_dir_option
-@json_option
-def command(
-    *,
-    what: str,
-    depth: int,
-    limit: int,
-    git: bool,
-    audit_dir: Path | None,
-    as_json: bool,
-) -> None:
-    """Show what caused an edit and what came of it.
+def print_graph(audit_dir: Path | None, what: str, *, depth: int, as_json: bool) -> None:
+    """Print what caused an edit and what came of it: a Mermaid flowchart, or JSON.
 
-    Prompt, command, decision, reasoning, session and what was read lead to an edit; later edits and
-    reviews follow from it. Edits have the lines where they are now. Prints a Mermaid flowchart,
-    which GitHub and GitLab draw in Markdown.
+    Args:
+        audit_dir: What `--audit-dir` names.
+        what: A line as FILE:LINE, or an id of an annotation, edge, context or session.
+        depth: Maximum distance in each direction.
+        as_json: Whether to print JSON.
+
+    Raises:
+        UnknownId: It is not in the trail, or no AI edit is recorded for the line.
+        AmbiguousId: There are several.
     """
     place = parse_place(what)
-    if place is None:
-        refuse_file(what)
     project = open_project(audit_dir, near=None if place is None else place[0])
-    identifier = what if place is None else _edit_on_lines(project, *place, git=git)
+    identifier = what if place is None else _edit_on_lines(project, *place)
     found = look_up(project.trail, identifier)
     warn_of_equal_ids(project.trail, found)
-    graph = provenance_graph(project.trail, found, depth=depth, limit=limit)
-    with project.locator(use_git=git, use_cache=True) as locator:
+    graph = provenance_graph(project.trail, found, depth=depth)
+    with project.locator(use_cache=True) as locator:
         graph = with_current_lines(graph, locator)
     if as_json:
         print_json(graph.as_json())
@@ -90,7 +50,7 @@ def command(
             print_line(as_mermaid(graph).rstrip("\n"))
 
 
-def _edit_on_lines(project: OpenProject, file: Path, first: int, last: int, *, git: bool) -> str:
+def _edit_on_lines(project: OpenProject, file: Path, first: int, last: int) -> str:
     """Return the id of the only AI edit on some lines.
 
     Raises:
@@ -98,7 +58,7 @@ def _edit_on_lines(project: OpenProject, file: Path, first: int, last: int, *, g
         AmbiguousId: There are several.
         UnreadableFile: The file cannot be read, or has no such lines.
     """
-    with blamed_lines(project, file, first, last, use_git=git) as (_, blame, found):
+    with blamed_lines(project, file, first, last) as (_, blame, found):
         identifiers = [each.current.id for each in found]
     if not identifiers:
         raise UnknownId(no_edit(blame.path, first, last), hint="`vibes blame` shows which have one")

@@ -20,6 +20,7 @@ from vibes_lsp.cli.knowledge import (
     acting_user,
     call,
     open_knowledge_base,
+    open_methods,
     print_findings,
     print_members,
     title_of,
@@ -46,7 +47,8 @@ from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.timestamps import parse_timestamp
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
-
+_LISTED: Final = ("claims", "pages", "entities", "relations", "sources")
+_READ: Final = ("claim", "page", "entity", "relation")
 
 _SECTIONS: Final[Mapping[str, Sequence[str]]] = {
     "Start": ("init", "discover", "status"),
@@ -65,8 +67,8 @@ _SECTIONS: Final[Mapping[str, Sequence[str]]] = {
         "context",
         "cite",
         "provenance",
-        *(f"list-{each}" for each in ("claims", "pages", "entities", "relations")),
-        *(f"read-{each}" for each in ("claim", "page", "entity", "relation")),
+        "list",
+        "read",
     ),
     "Check": ("doctor", "lint", "audit", "stats", "index"),
     "Exchange": ("export", "export-check", "import-check", "import-apply", "serve", "capabilities"),
@@ -291,36 +293,44 @@ def context(
     )
 
 
-def _reader(noun: str, plural: str) -> None:
-    """Add the commands that show one object of a kind, and list all."""
-
-    @command.command(f"read-{noun}", help=f"Show one {noun}.")
-    @click.argument("identifier", metavar="ID")
-    def read(identifier: str) -> None:
-        found = call(f"read_{noun}", id=identifier)
-        if found is None:
-            raise VibesError(
-                f"no {noun} {escape(identifier, 60)}", hint=f"see `vibes kb list-{plural}`"
-            )
-        print_members(found)
-
-    @command.command(f"list-{plural}", help=f"List the {plural}.")
-    @json_option
-    def list_all(as_json: bool) -> None:
-        found = call(f"list_{plural}")
-        if as_json:
-            print_json({plural: found})
-            return
-        for each in found:
-            print_styled(
-                [(f"{escape(each['id'])}  ", "bold"), (escape(title_of(each), MAX_TEXT), "")]
-            )
+@command.command("list", epilog=examples("vibes kb list claims"))
+@click.argument("plural", metavar="KIND", type=click.Choice(_LISTED), help="Kind of object.")
+@json_option
+def list_objects(plural: str, as_json: bool) -> None:
+    """List claims, pages, entities, relations or sources."""
+    found = call(f"list_{plural}")
+    if as_json:
+        print_json({plural: found})
+        return
+    for each in found:
+        print_styled([(f"{escape(each['id'])}  ", "bold"), (escape(title_of(each), MAX_TEXT), "")])
 
 
-_reader("claim", "claims")
-_reader("page", "pages")
-_reader("entity", "entities")
-_reader("relation", "relations")
+@command.command("read", epilog=examples("vibes kb read auth-uses-jwt"))
+@click.argument("identifier", metavar="ID", help="Id of the object.")
+@click.option(
+    "--kind",
+    type=click.Choice(_READ),
+    help="Its kind, where objects of several kinds have the id.",
+)
+def read(identifier: str, kind: str | None) -> None:
+    """Show a claim, page, entity or relation."""
+    kinds = _READ if kind is None else (kind,)
+    with open_methods() as methods:
+        objects = {
+            noun: found
+            for noun in kinds
+            if (found := methods.call(f"kb.read_{noun}", {"id": identifier})) is not None
+        }
+    if len(objects) > 1:
+        raise VibesError(
+            f"{' and '.join(objects)} have the id {escape(identifier, 60)}", hint="add --kind"
+        )
+    if not objects:
+        raise VibesError(
+            f"no {kind or 'object'} {escape(identifier, 60)}", hint="see `vibes kb list KIND`"
+        )
+    print_members(*objects.values())
 
 
 @command.command("cite")

@@ -9,16 +9,12 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.cli.line_format import LineFormat
 from vibes_lsp.cli.options import (
     audit_dir_option,
-    color_option,
     examples,
-    format_option,
     json_option,
     limit_option,
     model_option,
-    refuse_combined,
     session_option,
     tool_option,
 )
@@ -38,21 +34,6 @@ from vibes_lsp.trail.trail import Trail
 _MAX_WHAT = 300
 _MAX_ACTION = 20
 _MAX_AUTHOR = 30
-_NAMES = (
-    "id",
-    "type",
-    "action",
-    "file",
-    "start",
-    "end",
-    "function",
-    "tool",
-    "model",
-    "session",
-    "commit",
-    "time",
-    "what",
-)
 _MAX_LINE = 2 * MAX_PATH
 """Limit where output is no terminal: no path is cut."""
 
@@ -63,7 +44,6 @@ _MAX_LINE = 2 * MAX_PATH
         "vibes log --limit 5",
         "vibes log --file src/auth.py --model opus",
         "vibes log --type edge --json",
-        "vibes log --format '{time} {id} {file}'",
     ),
 )
 @click.option(
@@ -82,8 +62,6 @@ _MAX_LINE = 2 * MAX_PATH
 @tool_option
 @session_option
 @limit_option("records", default=50)
-@format_option(_NAMES)
-@color_option
 @audit_dir_option
 @json_option
 def command(  # noqa: PLR0917
@@ -94,12 +72,10 @@ def command(  # noqa: PLR0917
     tool: str | None,
     session: str | None,
     limit: int,
-    line_format: LineFormat | None,
     audit_dir: Path | None,
     as_json: bool,
 ) -> None:
     """List log records, newest last."""
-    refuse_combined(format=line_format, json=as_json)
     trail = open_trail(audit_dir)
     authors = Authors(trail)
     is_filtered = only_waiting or not (path is model is tool is session is None)
@@ -125,10 +101,6 @@ def command(  # noqa: PLR0917
                 ]
             }
         )
-        return
-    if line_format is not None:
-        for record in newest:
-            print_line(line_format.line(_values(record, authors)))
         return
     if not newest:
         print_line("no records wait" if only_waiting else "no records")
@@ -185,23 +157,3 @@ def _row(record: LogRecord, authors: Authors) -> tuple[object, ...]:
         escape(subject_of(record), _MAX_WHAT if is_terminal() else _MAX_LINE),
         escape(authors.of(environment).short_label, _MAX_AUTHOR) if environment else "",
     )
-
-
-def _values(record: LogRecord, authors: Authors) -> dict[str, object]:
-    environment = record.text("environment_hash")
-    author = authors.of(environment) if environment else None
-    return {
-        "id": record.id,
-        "type": record.type,
-        "action": action_of(record),
-        "file": record.text("file_path"),
-        "start": record.members.get("line_start"),
-        "end": record.members.get("line_end"),
-        "function": record.text("function_name"),
-        "tool": None if author is None else author.tool,
-        "model": None if author is None else author.model,
-        "session": record.text("session_id"),
-        "commit": record.text("commit_hash"),
-        "time": record.text("timestamp"),
-        "what": subject_of(record),
-    }

@@ -12,6 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Mapping
+from itertools import takewhile
 from pathlib import Path
 from typing import Final
 
@@ -33,71 +34,85 @@ from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, VibesError, report
 SECTIONS: Final[Mapping[str, Mapping[str, str]]] = {
     "Start": {
         "init": "Create the audit trail of a project.",
-        "demo": "Create a small sample repository.",
         "doctor": "Diagnose missing annotations.",
-        "completion": "Print a script that completes `vibes` in a shell.",
+        "demo": "Create a small sample repository.",
     },
-    "See": {
+    "Inspect": {
         "blame": "Show which annotation owns each line of a file.",
-        "find": "Find annotations and where their lines are now.",
-        "diff": "Show only the AI lines of a change.",
-        "coverage": "Show the share of AI lines in each file.",
-        "log": "List log records, newest last.",
         "show": "Show who wrote a line and why, or a record.",
-        "graph": "Show what caused an edit and what came of it.",
-        "sessions": "List sessions, oldest first.",
-        "models": "Show the share of each tool and model.",
+        "find": "Find annotations and where their lines are now.",
+        "log": "List log records, newest last.",
+        "diff": "Show only the AI lines of a change.",
         "stats": "Show statistics of the audit trail.",
+        "query": "Query the audit trail with SQL.",
+        "export": "Export current records to a trail or another format.",
     },
     "Review": {
         "review": "Review AI code, highest risk first.",
+        "merge": "Resolve merge conflicts in the audit trail.",
+        "check": "Check the audit trail for compliance.",
+        "gate": "Block code that is too risky or needs review.",
     },
     "Record": {
         "record": "Record what an AI did.",
-        "hook": "Store an agent's event from standard input.",
-        "mcp": "Answer coding agents over the Model Context Protocol.",
-        "flush": "Write waiting records into the log.",
-        "backfill": "Add commit hashes to annotations.",
-        "remap": "Update annotations after a rebase or squash.",
-        "merge": "Resolve merge conflicts in the audit trail.",
         "import": "Import what other tools recorded.",
+        "flush": "Write waiting records into the log.",
+        "backfill": "Write into the log which commit each annotation is from.",
+        "mcp": "Answer coding agents over the Model Context Protocol.",
     },
-    "Attest": {
+    "Trust": {
         "attest": "Sign the audit trail as it is now.",
         "verify": "Verify an attestation and what it still covers.",
         "keys": "Manage the keys that sign attestations.",
-        "disclose": "Print one context entry with a proof of attestation.",
-        "tag": "Create a signed git tag with the manifest's root.",
         "badge": "Print a badge with AI share, assurance level and tier.",
-    },
-    "Know": {
         "kb": "Keep claims with evidence, reviewed before they count.",
-    },
-    "Automate": {
-        "check": "Check the audit trail for compliance.",
-        "gate": "Block code that is too risky or needs review.",
-        "query": "Query the audit trail with SQL.",
-        "db": "Manage the derived database audit.db.",
-        "export": "Export current records to a trail or another format.",
     },
 }
 """The commands with the first line of their help, as `vibes --help` prints them."""
 
 COMMANDS: Final[Mapping[str, str]] = {
-    name: summary for section in SECTIONS.values() for name, summary in section.items()
+    **{name: summary for section in SECTIONS.values() for name, summary in section.items()},
+    "completion": "Print a script that completes `vibes` in a shell.",
+    "hook": "Store an agent's event from standard input.",
 }
+"""All commands; those that no section has are for agents and shells."""
 
-_SHARED_MODULES: Final = {
-    "db": "query:db_command",
-    "disclose": "proofs:disclose_command",
-    "import": "exchange:command",
-    "models": "stats:models_command",
-    "remap": "backfill:remap_command",
-    "sessions": "stats:sessions_command",
-    "tag": "proofs:tag_command",
+FORMER_COMMANDS: Final[Mapping[tuple[str, ...], tuple[str, ...]]] = {
+    ("coverage",): ("stats", "--by", "file"),
+    ("db", "build"): ("query", "--build"),
+    ("disclose",): ("attest", "--disclose"),
+    ("graph",): ("show", "--graph"),
+    ("models",): ("stats", "--by", "model"),
+    ("remap",): ("backfill",),
+    ("sessions",): ("stats", "--by", "session"),
+    ("tag",): ("attest", "--tag"),
+    ("kb", "list-claims"): ("kb", "list", "claims"),
+    ("kb", "list-entities"): ("kb", "list", "entities"),
+    ("kb", "list-pages"): ("kb", "list", "pages"),
+    ("kb", "list-relations"): ("kb", "list", "relations"),
+    ("kb", "read-claim"): ("kb", "read", "--kind", "claim"),
+    ("kb", "read-entity"): ("kb", "read", "--kind", "entity"),
+    ("kb", "read-page"): ("kb", "read", "--kind", "page"),
+    ("kb", "read-relation"): ("kb", "read", "--kind", "relation"),
 }
-"""Where a command is that shares a module; the others are `vibes_lsp.cli.NAME:command`."""
+"""What commands of earlier versions are called now; they still work."""
 
+_HELP: Final = ("-h", "--help")
+
+
+def _present_arguments(arguments: list[str]) -> list[str]:
+    """Return the arguments with a command's present name."""
+    for former, present in FORMER_COMMANDS.items():
+        if tuple(arguments[: len(former)]) == former:
+            rest = arguments[len(former) :]
+            if set(_HELP) & set(rest):
+                return [*takewhile(lambda word: not word.startswith("-"), present), "--help"]
+            return [*present, *rest]
+    return arguments
+
+
+_MODULES: Final = {"import": "exchange"}
+"""The module of a command that is not called like it."""
 
 _EXTRAS: Final = {
     "asyncssh": "agent",
@@ -164,15 +179,15 @@ class _Commands(click.Group):
 
     @override
     def list_commands(self, ctx: Context) -> list[str]:
-        return [*COMMANDS, *_added_commands()]
+        return [*(name for section in SECTIONS.values() for name in section), *_added_commands()]
 
     @override
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         if cmd_name not in COMMANDS:
             return _added_command(cmd_name)
-        module, _, name = _SHARED_MODULES.get(cmd_name, f"{cmd_name}:command").partition(":")
+        name = _MODULES.get(cmd_name, cmd_name)
         try:
-            command: Command = getattr(importlib.import_module(f"vibes_lsp.cli.{module}"), name)
+            command: Command = importlib.import_module(f"vibes_lsp.cli.{name}").command
         except ModuleNotFoundError as error:
             missing = _missing_extra(error)
             if not isinstance(missing, VibesError):
@@ -185,7 +200,7 @@ class _Commands(click.Group):
         self, ctx: Context, args: list[str]
     ) -> tuple[str | None, Command | None, list[str]]:
         try:
-            return super().resolve_command(ctx, args)
+            return super().resolve_command(ctx, _present_arguments(args))
         except click.exceptions.NoSuchCommand as error:  # click suggests imported commands only
             raise click.exceptions.NoSuchCommand(
                 error.command_name, possibilities=self.list_commands(ctx), ctx=ctx
@@ -212,7 +227,7 @@ class _Commands(click.Group):
 
 @click.group(
     cls=_Commands,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": list(_HELP)},
     epilog="Exit codes: 0 success, 1 findings, 2 wrong use or broken input.",
 )
 @click.version_option(__version__, prog_name="vibes")
@@ -260,7 +275,7 @@ def _invoke(arguments: list[str]) -> object:
     try:
         return vibes.main(arguments, "vibes", standalone_mode=False, obj=kept_input)
     except OutdatedIndex:  # it is dropped; the next attempt reads the log itself
-        if arguments[0] not in SECTIONS["See"] or has_printed():
+        if _present_arguments(arguments)[0] not in SECTIONS["Inspect"] or has_printed():
             raise
         return vibes.main(arguments, "vibes", standalone_mode=False, obj=kept_input)
 

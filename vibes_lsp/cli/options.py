@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
-from vibes_lsp.cli.line_format import LineFormat
-from vibes_lsp.cli.output import COLOR_MODES, set_color_mode
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.ages import moment_before
 from vibes_lsp.model.vocabulary import Band
@@ -73,44 +71,6 @@ def json_option(function: _F) -> _F:
     return click.option("--json", "as_json", is_flag=True, help="JSON output.")(function)
 
 
-def color_option(function: _F) -> _F:
-    """Add `--color`."""
-
-    def set_mode(_context: click.Context, _parameter: click.Parameter, mode: str) -> None:
-        set_color_mode(mode)
-
-    return click.option(
-        "--color",
-        type=click.Choice(COLOR_MODES),
-        default=COLOR_MODES[0],
-        show_default=True,
-        expose_value=False,
-        callback=set_mode,
-        help="Use of colours; auto follows NO_COLOR.",
-    )(function)
-
-
-def format_option(names: Sequence[str]) -> Callable[[_F], _F]:
-    """Return a decorator that adds `--format TEMPLATE`.
-
-    Args:
-        names: The names that a template may have in braces.
-    """
-
-    def parse(
-        _context: click.Context, _parameter: click.Parameter, template: str | None
-    ) -> LineFormat | None:
-        return None if template is None else LineFormat(template, names)
-
-    return click.option(
-        "--format",
-        "line_format",
-        metavar="TEMPLATE",
-        callback=parse,
-        help=f"One line each, such as '{{file}}:{{start}}'. Names: {', '.join(names)}.",
-    )
-
-
 def sarif_option(function: _F) -> _F:
     """Add `--sarif`."""
     return click.option("--sarif", is_flag=True, help="SARIF 2.1.0 output for code scanning.")(
@@ -119,12 +79,13 @@ def sarif_option(function: _F) -> _F:
 
 
 def git_option(function: _F) -> _F:
-    """Add `--git/--no-git`."""
+    """Add `--no-git`, with the name `git`."""
     return click.option(
-        "--git/--no-git",
+        "--no-git",
+        "git",
+        flag_value=False,
         default=True,
-        show_default=True,
-        help="Ask git which commit brought a line.",
+        help="Answers from the files and the trail alone.",
     )(function)
 
 

@@ -58,8 +58,6 @@ BAND_STYLES: Final[Mapping[str, str]] = {
 }
 """Style of a risk band."""
 
-COLOR_MODES: Final = ("auto", "always", "never")
-_color_mode = "auto"
 _has_printed = False
 
 
@@ -311,11 +309,7 @@ def is_terminal() -> bool:
 
 def is_plain() -> bool:
     """Whether output has neither colours nor a width: rich takes ten times as long to print it."""
-    return (
-        _color_mode != "always"
-        and not any(map(os.environ.get, _FORCING))
-        and not sys.stdout.isatty()
-    )
+    return not any(map(os.environ.get, _FORCING)) and not sys.stdout.isatty()
 
 
 def console(width: int | None = None) -> Console:
@@ -327,23 +321,14 @@ def console(width: int | None = None) -> Console:
         def on_broken_pipe(self) -> None:  # rich would exit with 1
             raise OutputClosed
 
-    common: dict[str, Any] = {
-        "width": width,
-        "highlight": False,
-        "markup": False,
-        "emoji": False,
-    }
-    if _color_mode == "always":
-        return Standard(**common, force_terminal=True, color_system="standard", no_color=False)
     # rich would still print bold and dim if only its own option were set
-    no_color = _color_mode == "never" or bool(os.environ.get("NO_COLOR"))
-    return Standard(**common, color_system=None if no_color else "auto")
-
-
-def set_color_mode(mode: str) -> None:
-    """Set whether output has colours: one of `COLOR_MODES`."""
-    global _color_mode  # noqa: PLW0603  # one process prints for one command line
-    _color_mode = mode
+    return Standard(
+        width=width,
+        highlight=False,
+        markup=False,
+        emoji=False,
+        color_system=None if os.environ.get("NO_COLOR") else "auto",
+    )
 
 
 @contextmanager

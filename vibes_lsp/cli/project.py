@@ -171,7 +171,7 @@ class OpenProject:
         return Opened(self.trail, self.config.policy)
 
     def locator(
-        self, *, use_git: bool, use_cache: bool = False, use_kept_texts: bool = True
+        self, *, use_git: bool = True, use_cache: bool = False, use_kept_texts: bool = True
     ) -> ProjectLocator:
         """Return a context manager that locates annotations in the project's files.
 

@@ -1,13 +1,10 @@
-"""`vibes disclose` and `vibes tag`: roots over manifest entries, and proofs of single entries."""
+"""`vibes attest --disclose` and `--tag`, and how `vibes verify` checks them: proofs of entries."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import click
-
-from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled, print_warning
 from vibes_lsp.cli.project import audit_directory, now, open_trail
 from vibes_lsp.errors import HistoryUnavailable, UnknownId, UnreadableFile
@@ -41,14 +38,16 @@ _VERDICTS = {
 }
 
 
-@click.command("disclose", epilog=examples("vibes disclose 3f2a9c1b"))
-@click.argument("identifier", metavar="ID", help="Key of a context entry, or its beginning.")
-@audit_dir_option
-def disclose_command(identifier: str, audit_dir: Path | None) -> None:
+def print_disclosure(identifier: str, audit_dir: Path | None) -> None:
     """Print one context entry with a proof of attestation.
 
-    The proof has hashes of other entries, but not their content. `vibes verify --disclosure FILE`
-    checks it without the audit trail.
+    Args:
+        identifier: Key of the entry, or its beginning.
+        audit_dir: What `--audit-dir` names.
+
+    Raises:
+        UnknownId: The manifest has no such entry.
+        UnreadableFile: The attestation is about other entries.
     """
     trail = open_trail(audit_dir, uses_saved=False)
     found = look_up(trail, identifier)
@@ -86,17 +85,8 @@ def _attested(trail: Trail) -> tuple[Envelope | None, EntryTree]:
     return envelope, covered
 
 
-@click.command("tag", epilog=examples("vibes tag audit-2026-11"))
-@click.argument("name")
-@click.argument("revision", metavar="REV", default="HEAD", required=False)
-@audit_dir_option
-@json_option
-def tag_command(name: str, revision: str, audit_dir: Path | None, as_json: bool) -> None:
-    """Create a signed git tag with the manifest's root.
-
-    Git signs, with GPG or SSH as the user's git configuration says. `vibes verify --tag NAME`
-    checks it.
-    """
+def create_tag(name: str, revision: str, audit_dir: Path | None, *, as_json: bool) -> None:
+    """Create a signed git tag with the manifest's root, and print it."""
     directory = audit_directory(audit_dir)
     found = tag_root(_repository(directory), directory, name, revision)
     if as_json:
@@ -151,7 +141,9 @@ def show_disclosure(
     """Verify a disclosure and print the result; return it."""
     data = read_file(file, limit=MAX_DISCLOSURE)
     if data is None:
-        raise UnreadableFile(f"{file} does not exist", hint="make one with `vibes disclose ID`")
+        raise UnreadableFile(
+            f"{file} does not exist", hint="make one with `vibes attest --disclose ID`"
+        )
     found = verify_disclosure(parse_disclosure(data), keys, now(), root)
     if as_json:
         print_json(found.as_json())

@@ -1,4 +1,4 @@
-"""`vibes query SQL` and `vibes db build`: the derived database audit.db (RFC 7.8, 10.3)."""
+"""`vibes query`: the derived database audit.db (RFC 7.8, 10.3)."""
 
 from __future__ import annotations
 
@@ -42,9 +42,11 @@ _GAP: Final = 3
     epilog=examples(
         "vibes query 'SELECT file_path, count(*) FROM line_annotations GROUP BY 1'",
         "cat report.sql | vibes query -",
+        "vibes query --build",
     ),
 )
-@click.argument("sql", help="One SELECT, or - to read it from standard input.")
+@click.argument("sql", required=False, help="One SELECT, or - to read it from standard input.")
+@click.option("--build", is_flag=True, help="Rebuild audit.db and print where it is.")
 @limit_option("rows", default=MAX_ROWS, largest=MAX_ROWS)
 @click.option(
     "--timeout",
@@ -56,13 +58,26 @@ _GAP: Final = 3
 )
 @audit_dir_option
 @json_option
-def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_json: bool) -> None:
+def command(
+    *,
+    sql: str | None,
+    build: bool,
+    limit: int,
+    timeout: float,
+    audit_dir: Path | None,
+    as_json: bool,
+) -> None:
     """Query the audit trail with SQL.
 
     Runs one SELECT on audit.db, which is rebuilt first when the audit trail has changed.
     """
     if not math.isfinite(timeout):  # FloatRange accepts nan and inf
         raise click.BadParameter(f"{timeout} is not a finite number.", param_hint="'--timeout'")
+    if build == (sql is not None):
+        raise click.UsageError("give one SELECT or --build" + (", not both" if build else ""))
+    if sql is None:
+        _build(audit_dir, as_json=as_json)
+        return
     statement = sys.stdin.read() if sql == "-" else sql
     directory = audit_directory(audit_dir)
     fold_waiting_events(directory)
@@ -77,6 +92,21 @@ def command(sql: str, limit: int, timeout: float, audit_dir: Path | None, as_jso
         return
     with paged():
         _print(result)
+
+
+def _build(audit_dir: Path | None, *, as_json: bool) -> None:
+    """Rebuild audit.db from the log and the manifest, and print how many rows each table has."""
+    directory = audit_directory(audit_dir)
+    fold_waiting_events(directory)
+    with progress() as step:
+        built = build_database(directory, partial(step, "building audit.db"))
+    if as_json:
+        print_json({"path": str(built.path), "rows": built.rows})
+        return
+    print_line(escape(built.path))
+    for table, count in built.rows.items():
+        if count:
+            print_line(f"  {table:24}  {count:,}")
 
 
 def _print(result: QueryResult) -> None:
@@ -144,26 +174,3 @@ def _cut(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
         cell if cell_len(cell) <= width else set_cell_size(cell, width - 1).rstrip() + "…"
         for cell, width in zip(cells, widths, strict=False)
     ]
-
-
-@click.group("db")
-def db_command() -> None:
-    """Manage the derived database audit.db."""
-
-
-@db_command.command("build", epilog=examples("vibes db build"))
-@audit_dir_option
-@json_option
-def build_command(audit_dir: Path | None, as_json: bool) -> None:
-    """Rebuild audit.db from the log and the manifest."""
-    directory = audit_directory(audit_dir)
-    fold_waiting_events(directory)
-    with progress() as step:
-        built = build_database(directory, partial(step, "building audit.db"))
-    if as_json:
-        print_json({"path": str(built.path), "rows": built.rows})
-        return
-    print_line(escape(built.path))
-    for table, count in built.rows.items():
-        if count:
-            print_line(f"  {table:24}  {count:,}")

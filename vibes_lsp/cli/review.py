@@ -76,7 +76,7 @@ def command(  # noqa: PLR0917
     path = None if file is None else path_in_project(file, audit_directory(audit_dir).project)
     wanted = Filter(model=model, prompt=prompt, session=session, file=path, band=band)
     project = open_project(audit_dir)
-    with project.locator(use_git=True, use_cache=not asks) as locator:
+    with project.locator(use_cache=not asks) as locator:
         with progress() as step:
             queue = review_queue(
                 locator, project.scorer, wanted, include_rejected=True, progress=step

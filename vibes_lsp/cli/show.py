@@ -11,7 +11,6 @@ import click
 
 from vibes_lsp.cli.options import (
     audit_dir_option,
-    color_option,
     examples,
     json_option,
     parse_place,
@@ -32,6 +31,7 @@ from vibes_lsp.model.record_schema import CONTEXT_MEMBERS
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.placing.project_locator import ProjectLocator
+from vibes_lsp.reports.provenance_graph import DEFAULT_DEPTH, MAX_DEPTH
 from vibes_lsp.reports.record_text import entry_text, subject_of
 from vibes_lsp.reports.show import current_state, found_as_json
 from vibes_lsp.store.reasoning import reasoning_text
@@ -66,7 +66,9 @@ _TIMES: Final = ("timestamp", "created_at")
 @click.command(
     "show",
     epilog=examples(
-        "vibes show src/auth.py:24", "vibes show 3f2a9c1b", "vibes show 3f2a9c1b --json"
+        "vibes show src/auth.py:24",
+        "vibes show 3f2a9c1b --json",
+        "vibes show src/auth.py:24 --graph --depth 4",
     ),
 )
 @click.argument(
@@ -74,24 +76,44 @@ _TIMES: Final = ("timestamp", "created_at")
     metavar="FILE:LINE|ID",
     help="A line, lines as FILE:START-END, or an id or its beginning.",
 )
-@color_option
+@click.option("--graph", "as_graph", is_flag=True, help="What caused the edit and what came of it.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, MAX_DEPTH),
+    default=DEFAULT_DEPTH,
+    show_default=True,
+    metavar="N",
+    help="Maximum distance in the graph.",
+)
 @audit_dir_option
 @json_option
-def command(what: str, audit_dir: Path | None, as_json: bool) -> None:
+def command(
+    *, what: str, as_graph: bool, depth: int, audit_dir: Path | None, as_json: bool
+) -> None:
     """Show who wrote a line and why, or a record.
 
     For a line: the AI edit that it is from, what was asked, its risk, its review, and whether the
     line is still the same. For an id: the record, context entry or session with its context and
     edges; --json has all members, and ids in full.
+
+    With --graph, prints a Mermaid flowchart, which GitHub and GitLab draw in Markdown: prompt,
+    command, decision, reasoning, session and what was read lead to an edit; later edits and reviews
+    follow from it. Edits have the lines where they are now.
     """
     place = parse_place(what)
+    if place is None:
+        refuse_file(what)
+    if as_graph:
+        from vibes_lsp.cli.graph import print_graph  # noqa: PLC0415
+
+        print_graph(audit_dir, what, depth=depth, as_json=as_json)
+        return
     if place is not None:
         # Imported late: an id needs half of these modules.
         from vibes_lsp.cli.shown_lines import show_lines  # noqa: PLC0415
 
         show_lines(audit_dir, *place, as_json=as_json)
         return
-    refuse_file(what)
     trail = open_trail(audit_dir)
     found = look_up(trail, what)
     warn_of_equal_ids(trail, found)

@@ -32,7 +32,7 @@ _KINDS: Final[Mapping[LineKind, str]] = {
 
 @contextmanager
 def blamed_lines(
-    project: OpenProject, file: Path, first: int, last: int, *, use_git: bool = True
+    project: OpenProject, file: Path, first: int, last: int
 ) -> Iterator[tuple[ProjectLocator, Blame, list[Placement]]]:
     """Yield the project's locator, the blame of a file, and the AI edits of some lines.
 
@@ -43,7 +43,7 @@ def blamed_lines(
     source = read_source(project.trail.directory.project, path)
     if last > len(source.lines):
         raise UnreadableFile(f"{path} has {len(source.lines):,} lines, not {last:,}")
-    with project.locator(use_git=use_git, use_cache=True) as locator:
+    with project.locator(use_cache=True) as locator:
         blame = blame_file(locator, path, source, project.scorer)
         yield locator, blame, blame.on_lines(first, last)
 

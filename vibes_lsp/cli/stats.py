@@ -1,4 +1,4 @@
-"""`vibes stats`, `vibes models` and `vibes sessions`: numbers of the audit trail."""
+"""`vibes stats`: numbers of the audit trail, in all or by model, session or file."""
 
 from __future__ import annotations
 
@@ -7,20 +7,13 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.cli.line_format import LineFormat
-from vibes_lsp.cli.options import (
-    audit_dir_option,
-    color_option,
-    examples,
-    format_option,
-    git_option,
-    json_option,
-    refuse_combined,
-)
+from vibes_lsp.cli.coverage import print_coverage
+from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import now, open_project, open_trail
 from vibes_lsp.cli.tables import print_table
+from vibes_lsp.errors import VibesError
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.reports.authors import UNKNOWN
 from vibes_lsp.reports.statistics import (
@@ -32,27 +25,72 @@ from vibes_lsp.reports.statistics import (
     session_summaries,
 )
 
-_SESSION_NAMES = ("id", "start", "end", "edits", "description", "agent", "tool", "model")
 
-
-@click.command("stats", epilog=examples("vibes stats", "vibes stats --survival"))
+@click.command(
+    "stats",
+    epilog=examples("vibes stats", "vibes stats --by file", "vibes stats --by session --open"),
+)
+@click.option(
+    "--by",
+    type=click.Choice(["model", "session", "file"]),
+    help="Numbers for each one: share of each model, AI lines of each tracked file.",
+)
 @click.option(
     "--survival",
     "with_survival",
     is_flag=True,
     help="Recorded lines that are still intact, by model and file.",
 )
-@git_option
+@click.option("--open", "only_open", is_flag=True, help="Open sessions only.")
+@click.option("--all", "show_all", is_flag=True, help="Files without AI lines as well.")
 @audit_dir_option
 @json_option
-def command(with_survival: bool, git: bool, audit_dir: Path | None, as_json: bool) -> None:
-    """Show statistics of the audit trail."""
+def command(
+    *,
+    by: str | None,
+    with_survival: bool,
+    only_open: bool,
+    show_all: bool,
+    audit_dir: Path | None,
+    as_json: bool,
+) -> None:
+    """Show statistics of the audit trail.
+
+    By file, the share is that of verified lines; claimed and edited lines are counted beside them.
+    """
+    _refuse_elsewhere(by, None, survival=with_survival)
+    _refuse_elsewhere(by, "session", open=only_open)
+    _refuse_elsewhere(by, "file", all=show_all)
+    match by:
+        case "model":
+            _print_models(audit_dir, as_json=as_json)
+        case "session":
+            _print_sessions(audit_dir, only_open=only_open, as_json=as_json)
+        case "file":
+            print_coverage(audit_dir, show_all=show_all, as_json=as_json)
+        case _:
+            _print_totals(audit_dir, with_survival=with_survival, as_json=as_json)
+
+
+def _refuse_elsewhere(by: str | None, place: str | None, **flags: bool) -> None:
+    """Stop where a flag is given with numbers that it says nothing about.
+
+    Raises:
+        VibesError: One is.
+    """
+    for name, is_given in flags.items():
+        if is_given and by != place:
+            where = f"needs --by {place}" if place else "cannot be combined with --by"
+            raise VibesError(f"--{name} {where}")
+
+
+def _print_totals(audit_dir: Path | None, *, with_survival: bool, as_json: bool) -> None:
     project = open_project(audit_dir)
     trail = project.trail
     stats = count_trail(trail, project.config.tracking)
     survival = None
     if with_survival:
-        with project.locator(use_git=git, use_cache=True) as locator:
+        with project.locator(use_cache=True) as locator:
             survival = measure_survival(locator)
     if as_json:
         extra = {"survival": survival.as_json()} if survival is not None else {}
@@ -105,27 +143,11 @@ def _list_counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {escape(name, 30)}" for name, count in counts.items()) or "none"
 
 
-@click.command("models", epilog=examples("vibes models", "vibes models --format '{model} {share}'"))
-@format_option(("share", "annotations", "files", "model", "tool", "version"))
-@audit_dir_option
-@json_option
-def models_command(line_format: LineFormat | None, audit_dir: Path | None, as_json: bool) -> None:
-    """Show the share of each tool and model.
-
-    Counts current annotations.
-    """
-    refuse_combined(format=line_format, json=as_json)
-    trail = open_trail(audit_dir)
-    shares = CurrentEdits(trail).model_shares()
+def _print_models(audit_dir: Path | None, *, as_json: bool) -> None:
+    """Print the share of each tool and model among the current annotations."""
+    shares = CurrentEdits(open_trail(audit_dir)).model_shares()
     if as_json:
         print_json({"models": [share.as_json() for share in shares]})
-        return
-    if line_format is not None:
-        for each in shares:
-            counted = {"share": each.share, "annotations": each.annotations, "files": each.files}
-            author = each.author
-            named = {"model": author.model, "tool": author.tool, "version": author.tool_version}
-            print_line(line_format.line({**counted, **named}))
         return
     if not shares:
         print_line("no annotations")
@@ -152,17 +174,8 @@ def _versioned(name: str, version: str) -> str:
     return name if version == UNKNOWN else f"{name} {version}"
 
 
-@click.command("sessions", epilog=examples("vibes sessions", "vibes sessions --open"))
-@click.option("--open", "only_open", is_flag=True, help="Open sessions only.")
-@format_option(_SESSION_NAMES)
-@color_option
-@audit_dir_option
-@json_option
-def sessions_command(
-    only_open: bool, line_format: LineFormat | None, audit_dir: Path | None, as_json: bool
-) -> None:
-    """List sessions, oldest first."""
-    refuse_combined(format=line_format, json=as_json)
+def _print_sessions(audit_dir: Path | None, *, only_open: bool, as_json: bool) -> None:
+    """Print the sessions, oldest first."""
     summaries = [
         each
         for each in session_summaries(open_trail(audit_dir))
@@ -170,10 +183,6 @@ def sessions_command(
     ]
     if as_json:
         print_json({"sessions": [each.as_json() for each in summaries]})
-        return
-    if line_format is not None:
-        for each in summaries:
-            print_line(line_format.line(_session_values(each)))
         return
     if not summaries:
         print_line("no open sessions" if only_open else "no sessions")
@@ -186,20 +195,6 @@ def sessions_command(
             right=("age", "lasted", "edits"),
             styles={"id": "dim", "age": "dim", "description": "bold"},
         )
-
-
-def _session_values(summary: SessionSummary) -> dict[str, object]:
-    members = summary.as_json()
-    return {
-        "id": members["session_id"],
-        "start": members["start"],
-        "end": members["end"],
-        "edits": summary.annotations,
-        "description": members["description"],
-        "agent": members["agent_name"],
-        "tool": summary.author.tool,
-        "model": summary.author.model,
-    }
 
 
 def _session_row(summary: SessionSummary) -> tuple[object, ...]:

@@ -119,7 +119,7 @@ def check_signed_tag(
         commit = repository.resolve(f"{ref}^{{commit}}")
     except HistoryUnavailable:
         raise HistoryUnavailable(
-            f"there is no annotated tag {name!r}", hint="create one with `vibes tag`"
+            f"there is no annotated tag {name!r}", hint="create one with `vibes attest --tag NAME`"
         ) from None
     settings = _settings(repository)
     if allowed_signers is not None:

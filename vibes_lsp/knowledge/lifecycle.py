@@ -200,7 +200,7 @@ class Lifecycle:
     def _claim(self, identifier: str) -> Claim:
         claim = self._knowledge.read(Kind.CLAIM, identifier)
         if not isinstance(claim, Claim):
-            raise UnknownId(f"no claim {identifier}", hint="see `vibes kb list-claims`")
+            raise UnknownId(f"no claim {identifier}", hint="see `vibes kb list claims`")
         return claim
 
     def _changed(self, claim: Claim, **members: Any) -> Claim:
@@ -243,7 +243,7 @@ def citations_of(knowledge: KnowledgeBase, claim_id: str) -> list[dict[str, Any]
     """
     claim = knowledge.read(Kind.CLAIM, claim_id)
     if not isinstance(claim, Claim):
-        raise UnknownId(f"no claim {claim_id}", hint="see `vibes kb list-claims`")
+        raise UnknownId(f"no claim {claim_id}", hint="see `vibes kb list claims`")
     return [_citation_of(knowledge, each) for each in claim.evidence]
 
 

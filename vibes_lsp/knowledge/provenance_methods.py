@@ -20,7 +20,7 @@ def provenance_report(
     """Return which claims cite lines that an AI wrote, and which rest on unreviewed ones."""
     snapshot = read_snapshot(context.knowledge.path)
     if asked.claim_id is not None and snapshot.claim(asked.claim_id) is None:
-        raise UnknownId(f"no claim {asked.claim_id[:60]!r}", hint="see `vibes kb list-claims`")
+        raise UnknownId(f"no claim {asked.claim_id[:60]!r}", hint="see `vibes kb list claims`")
     found = authorship_of_claims(snapshot, asked.claim_id)
     return {
         "counts": {

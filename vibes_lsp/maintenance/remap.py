@@ -7,9 +7,9 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.errors import HistoryUnavailable, ShallowClone, UnreadableFile
 from vibes_lsp.history.commit_resolution import CommitResolver
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.maintenance.commit_attribution import (
     CommitAttribution,
     SupersedingRecords,
@@ -55,7 +55,13 @@ class Remap(Request[Remapped]):
     """`vibes.remap`: the locations of the project's annotations after a rewrite of history."""
 
 
-def remap(recorder: Recorder, *, dry_run: bool = False, request_id: str | None = None) -> Remapped:
+def remap(
+    recorder: Recorder,
+    *,
+    dry_run: bool = False,
+    request_id: str | None = None,
+    repository: Repository | None = None,
+) -> Remapped:
     """Record where annotations are whose commit is no ancestor of HEAD any more.
 
     An annotation in a file that the rewrite did not change gets no record. One that is not found
@@ -65,25 +71,29 @@ def remap(recorder: Recorder, *, dry_run: bool = False, request_id: str | None =
         recorder: The trail's recorder.
         dry_run: Write nothing, only return what would be written; the request id is not used up.
         request_id: The same id again changes nothing and returns the same result.
+        repository: The repository that the project is in, if it is open; it is closed.
 
     Raises:
-        HistoryUnavailable: The project is in no git repository, or in a shallow clone, where git
-            does not have the commits that were rewritten.
+        HistoryUnavailable: The project is in no git repository.
+        ShallowClone: Git does not have the commits that were rewritten.
     """
     return recorder.write_derived(
-        Remapped, _remap, dry_run=dry_run, request_id=request_id, at_once=True
+        Remapped,
+        lambda context: _remap(context, repository or open_repository(context.project)),
+        dry_run=dry_run,
+        request_id=request_id,
+        at_once=True,
     )
 
 
-def _remap(context: RecordingContext) -> tuple[Draft, Remapped]:
-    repository = open_repository(context.project)
+def _remap(context: RecordingContext, repository: Repository | None) -> tuple[Draft, Remapped]:
     if repository is None:
         raise HistoryUnavailable(
             f"{context.project} is in no git repository",
-            hint="`vibes remap` needs git's history",
+            hint="`vibes backfill` needs git's history",
         )
     if repository.shallow_boundary():
-        raise HistoryUnavailable(
+        raise ShallowClone(
             "this clone is shallow: it does not have the commits that were rewritten",
             hint="run `git fetch --unshallow`",
         )

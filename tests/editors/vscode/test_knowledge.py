@@ -34,7 +34,7 @@ def _rows(code: Window) -> list[str]:
 
 
 def _claims(root: Path) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json.loads(run_kb(root, "list-claims", "--json"))["claims"]
+    found: list[dict[str, Any]] = json.loads(run_kb(root, "list", "claims", "--json"))["claims"]
     return found
 
 
