@@ -43,7 +43,7 @@ def test_claims_on_an_ais_word_are_found_and_the_trail_is_cited(
     report, add = code_blocks(PAGE, "sh provenance")
     found = run_shell(report, project)
     assert (found.returncode, found.stdout.count("rests on unreviewed AI lines")) == (1, 2)
-    session = run_shell("vibes sessions --json | grep -m 1 session_id", project).stdout
+    session = run_shell("vibes stats --by session --json | grep -m 1 session_id", project).stdout
     monkeypatch.setenv("SESSION", session.split('"')[3])
     added = run_shell(add, project)
     assert (added.returncode, added.stderr) == (0, "")

@@ -62,7 +62,7 @@ _SIGN_ANEW = "sign what is there now with `vibes attest`"
     epilog=examples(
         "vibes attest --dry-run",
         "vibes attest",
-        "vibes attest --disclose 3f2a9c1b > entry.json",
+        "vibes attest --disclose 3f2a9c1b",
         "vibes attest --tag audit-2026-11",
     ),
 )

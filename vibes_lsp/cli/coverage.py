@@ -19,7 +19,7 @@ from vibes_lsp.reports.coverage import (
 
 
 def print_coverage(audit_dir: Path | None, *, show_all: bool, as_json: bool) -> None:
-    """Print verified, claimed and edited lines of the tracked files, and the share of verified ones.
+    """Print verified, claimed and edited lines of each tracked file, and the verified share.
 
     Args:
         audit_dir: What `--audit-dir` names.

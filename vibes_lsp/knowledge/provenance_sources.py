@@ -81,7 +81,7 @@ def trail_source(trail: Trail, identifier: str) -> TrailSource:
         )
     raise UnknownId(
         f"{found.id[:8]} is no session, context entry or annotation",
-        hint="`vibes sessions` and `vibes log` list them",
+        hint="`vibes stats --by session` and `vibes log` list them",
     )
 
 

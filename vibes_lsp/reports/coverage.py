@@ -1,4 +1,4 @@
-"""The share of AI lines (`vibes coverage`): lines that annotations own, of all tracked lines."""
+"""The share of AI lines (`vibes stats --by file`): lines that annotations own, of all tracked."""
 
 from __future__ import annotations
 

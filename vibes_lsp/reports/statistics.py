@@ -1,4 +1,4 @@
-"""Numbers of the audit trail: `vibes stats` with survival, `vibes models`, `vibes sessions`."""
+"""Numbers of the audit trail: what `vibes stats` prints."""
 
 from __future__ import annotations
 
