@@ -24,9 +24,9 @@ from typing import Any, Final
 from tests.unit.agents.generated_edits import FOLDER
 from tests.unit.agents.payload_kinds import KINDS
 from tests.unit.agents.tool_calls import Call, Payload
+from vibes_lsp.agents.all_agents import read_event
 from vibes_lsp.agents.edited_lines import resolve_edits
 from vibes_lsp.agents.events import FilesEdited
-from vibes_lsp.agents.sender import read_event
 
 RESULTS: Final = Path(__file__).parent / "results" / "agent_trace_hook.json"
 _CALLS: Final = 200

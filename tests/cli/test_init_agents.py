@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from vibes_lsp.agents.all_agents import AGENTS, Form
+from vibes_lsp.agents.agent import Form
+from vibes_lsp.agents.all_agents import AGENTS
 
 if TYPE_CHECKING:
     from tests.cli.agent_setup import Setup

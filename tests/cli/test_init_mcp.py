@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import tomlkit
 
-from vibes_lsp.agents.all_agents import AGENTS, Scope, UserHome
+from vibes_lsp.agents.agent import Scope, UserHome
+from vibes_lsp.agents.all_agents import AGENTS
 from vibes_lsp.agents.setup.mcp_registration import server_files
 
 if TYPE_CHECKING:

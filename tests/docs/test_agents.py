@@ -14,7 +14,9 @@ import pytest
 from tests.docs.code_blocks import code_blocks
 from tests.requirements import REPOSITORY, require, require_node
 from tests.unit.recording.projects import Project, new_project
-from vibes_lsp.agents.all_agents import AGENTS, CodingAgent, Form, hook_configuration
+from vibes_lsp.agents.agent import CodingAgent, Form
+from vibes_lsp.agents.all_agents import AGENTS
+from vibes_lsp.agents.setup.configuration import hook_configuration
 from vibes_lsp.ingest.fold import wait_until_folded
 
 if TYPE_CHECKING:

@@ -8,7 +8,9 @@ from typing import Any
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from vibes_lsp.agents.all_agents import AGENTS, Form, hook_configuration
+from vibes_lsp.agents.agent import Form
+from vibes_lsp.agents.all_agents import AGENTS
+from vibes_lsp.agents.setup.configuration import hook_configuration
 from vibes_lsp.agents.setup.hook_configuration import HookState, MisplacedHooks
 from vibes_lsp.agents.setup.json_edits import parse_document
 from vibes_lsp.agents.setup.mcp_registration import JsonServer

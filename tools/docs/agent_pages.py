@@ -5,15 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.agents.all_agents import (
-    AGENTS,
-    CodingAgent,
-    Form,
-    Scope,
-    TrustStep,
-    UserHome,
-    configuration_files,
-)
+from vibes_lsp.agents.agent import CodingAgent, Form, Scope, TrustStep, UserHome
+from vibes_lsp.agents.all_agents import AGENTS
+from vibes_lsp.agents.setup.configuration import configuration_files
 
 _TRUST: Final = {
     TrustStep.NONE: "none",

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from vibes_lsp.agents.all_agents import AGENTS, Scope, UserHome
+from vibes_lsp.agents.agent import Scope, UserHome
+from vibes_lsp.agents.all_agents import AGENTS
 from vibes_lsp.agents.setup.mcp_registration import server_files
 from vibes_lsp.mcp_server.resources import RESOURCES, TEMPLATES
 from vibes_lsp.mcp_server.review_prompts import PROMPTS

@@ -1,4 +1,4 @@
-"""What our plugin for Amp sends, by Amp's published plugin API; not tried with Amp. Pure.
+"""Amp: what our plugin sends, by Amp's published plugin API; not tried with Amp.
 
 Source: https://ampcode.com/manual/plugin-api and the types of `@ampcode/plugin` (June 2026), which
 call the API experimental. Amp runs no commands for hooks. Plugins are TypeScript files in
@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from vibes_lsp.agents.agent import CodingAgent, Form
 from vibes_lsp.agents.claude_like import (
     absolute_path,
     files_edited,
@@ -40,7 +41,7 @@ from vibes_lsp.model.members import Members, integer, mapping, text, texts
 _PATCH: Final = "*** Begin Patch"
 
 
-def read_event(payload: Members) -> AgentEvent | None:
+def _read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
     event = mapping(payload, "event")
     session = text(mapping(event, "thread"), "id")
@@ -107,3 +108,16 @@ def _modified(folder: str, payload: Members) -> FilesEdited | None:
     return files_edited(
         *(FileEdit(absolute_path(folder, each)) for each in texts(payload, "files"))
     )
+
+
+AGENT: Final = CodingAgent(
+    agent=Agent.AMP,
+    slug="amp",
+    programs=("amp",),
+    folder=".config/amp",
+    form=Form.PLUGIN,
+    project_file=".amp/plugins/vibes.ts",
+    user_file="plugins/vibes.ts",
+    events=("session.start", "agent.start", "tool.result", "agent.end"),
+    read_event=_read_event,
+)

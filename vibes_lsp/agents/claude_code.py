@@ -1,13 +1,26 @@
-"""Claude Code's hook payloads (tried with 2.1.330). Pure."""
+"""Claude Code (tried with 2.1.330): payloads, configuration, trust and session files."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
+from vibes_lsp.agents.agent import (
+    IN_SH,
+    CodingAgent,
+    Form,
+    HookPlace,
+    ServerList,
+    Trust,
+    TrustState,
+    TrustStep,
+)
 from vibes_lsp.agents.claude_like import (
     absolute_path,
+    checked_model,
     exit_code,
     files_edited,
     files_read,
@@ -23,13 +36,35 @@ from vibes_lsp.agents.events import (
     CommandRun,
     FileEdit,
 )
+from vibes_lsp.agents.installation import read_settings
 from vibes_lsp.agents.patches import read_structured_patch
+from vibes_lsp.agents.session_files import (
+    AgentEdit,
+    CurrentSession,
+    PastSessions,
+    RawLines,
+    SessionFile,
+    SessionState,
+    file_in_folder,
+    is_created,
+    joined_texts,
+    lines_with,
+    parsed,
+)
+from vibes_lsp.errors import MalformedJson
+from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members, mapping, objects, text
+from vibes_lsp.store.files import read_beginning
 
+_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
+_NO_PROMPTS: Final = ("<command-", "<local-command", "<bash-", "<system-reminder>", "[Request ")
+"""How texts begin that Claude Code writes in the name of the user."""
+_BESIDE: Final = 1 << 16
+"""Bytes of the small file beside a subagent's session that are read."""
 _EXIT_CODE: Final = re.compile(r"\AExit code (\d+)\b")
 
 
-def read_event(payload: Members) -> AgentEvent | None:
+def _read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
     return read_claude_like_event(Agent.CLAUDE_CODE, payload, _tool_use)
 
@@ -118,3 +153,175 @@ def _is_new(members: Members) -> bool:
 def _created(members: Members, original: str | None, response: Members) -> str | None:
     is_created = _is_new(members) and (not original) and "originalFile" in response
     return text(members, "new_string") if is_created else None
+
+
+def _check_trust(place: HookPlace) -> Trust:
+    """`.claude.json` has each folder in which its question was answered."""
+    if (
+        read_settings(AGENT.home_folder(place.home) / "settings.json").get("disableAllHooks")
+        is True
+    ):
+        return Trust(
+            TrustState.MISSING,
+            "disableAllHooks in its settings turns all hooks off",
+            "remove disableAllHooks from its settings.json",
+        )
+    moved = place.home.variables.get(_VARIABLE)
+    answers = (Path(moved) if moved else place.home.path) / ".claude.json"
+    projects = mapping(read_settings(answers), "projects")
+    if any(
+        mapping(projects, str(folder)).get("hasTrustDialogAccepted") is True
+        for folder in (place.project, *place.project.parents)
+    ):
+        return Trust(TrustState.GIVEN, "the folder is trusted")
+    return Trust(
+        TrustState.MISSING,
+        "the folder is not trusted yet; `claude -p` runs the hooks nevertheless",
+        "start `claude` in the project and trust the folder when it asks",
+    )
+
+
+def _session_file(event: AgentEvent) -> Path | None:
+    """Return the file of a session, or of a subagent; None where it is not known."""
+    path = Path(event.transcript or "")
+    if event.session.parent is not None:
+        agent_id = event.session.id.partition("/")[2]
+        if not agent_id.isalnum():
+            return None
+        path = path.parent / path.stem / "subagents" / f"agent-{agent_id}.jsonl"
+    return file_in_folder(path, event, ".claude")
+
+
+def _model(line: Members) -> str | None:
+    is_answer = text(line, "type") == "assistant"
+    return checked_model(text(mapping(line, "message"), "model")) if is_answer else None
+
+
+def _reasoning(lines: RawLines, event: AgentEvent) -> list[str] | None:
+    """Return the thinking of the call's message: each block of it is a line of its own."""
+    for number, line in lines_with(lines, event.call_id):
+        message = _answer(line)
+        before = _before(message, event.call_id)
+        if before is not None:
+            earlier = [
+                block
+                for _, each in lines_with(lines[:number], text(message, "id"))
+                if b'"thinking"' in each
+                and text(found := _answer(each), "id") == text(message, "id")
+                for block in objects(found.get("content"))
+            ]
+            thinking = [each for each in (*earlier, *before) if text(each, "type") == "thinking"]
+            return [text(each, "thinking") or "" for each in thinking]
+    return None
+
+
+def _answer(line: bytes) -> Members:
+    members = parsed(line)
+    return mapping(members, "message") if text(members, "type") == "assistant" else {}
+
+
+def _before(message: Members, call_id: str | None) -> list[Members] | None:
+    """Return the blocks before a call; None if the message does not hold it."""
+    blocks = objects(message.get("content"))
+    for number, each in enumerate(blocks):
+        if text(each, "type") == "tool_use" and text(each, "id") == call_id:
+            return blocks[:number]
+    return None
+
+
+def _read_edits(file: SessionFile) -> Iterator[AgentEdit]:
+    """Yield the edits of a session of Claude Code, or of one of its subagents."""
+    known = SessionState(str(file.path))
+    agent_type = _agent_type(file.path)
+    for line, members in file.lines_if_named():
+        known.folder = text(members, "cwd") or known.folder
+        known.version = text(members, "version") or known.version
+        message = mapping(members, "message")
+        blocks = objects(message.get("content"))
+        if text(members, "type") == "assistant":
+            for each in blocks:
+                if text(each, "type") == "tool_use":
+                    call = text(each, "name") or "", mapping(each, "input"), text(message, "model")
+                    known.calls[text(each, "id") or ""] = call
+        elif text(members, "type") == "user":
+            asked = _prompt(members, message, blocks)
+            if asked:
+                known.prompts[None] = asked
+            results = [each for each in blocks if text(each, "type") == "tool_result"]
+            for each in results:
+                identifier = text(each, "tool_use_id") or ""
+                name, given, model = known.calls.pop(identifier, ("", {}, None))
+                if each.get("is_error") is True or not name:
+                    continue
+                response = mapping(members, "toolUseResult") if len(results) == 1 else {}
+                if not response and is_created(each.get("content")):
+                    response = {"type": "create"}
+                payload: Members = {
+                    "hook_event_name": "PostToolUse",
+                    "session_id": text(members, "sessionId"),
+                    "agent_id": text(members, "agentId"),
+                    "agent_type": agent_type,
+                    "cwd": known.folder,
+                    "tool_name": name,
+                    "tool_input": given,
+                    "tool_response": response,
+                }
+                event = _read_event(payload)
+                yield from known.edits(
+                    event, line, members.get("timestamp"), identifier, model=model
+                )
+
+
+def _prompt(members: Members, message: Members, blocks: Sequence[Members]) -> str:
+    if any(members.get(name) is True for name in ("isMeta", "isCompactSummary")):
+        return ""
+    content = text(message, "content")
+    if content is None:
+        if any(text(each, "type") == "tool_result" for each in blocks):
+            return ""
+        content = joined_texts(blocks)
+    return "" if content.lstrip().startswith(_NO_PROMPTS) else content
+
+
+def _agent_type(path: Path) -> str | None:
+    """Return the type of a subagent, which a small file beside its session names."""
+    try:
+        return text(
+            parse_object(read_beginning(path.with_suffix(".meta.json"), _BESIDE)), "agentType"
+        )
+    except MalformedJson:
+        return None
+
+
+AGENT: Final = CodingAgent(
+    agent=Agent.CLAUDE_CODE,
+    slug="claude-code",
+    programs=("claude",),
+    folder=".claude",
+    variable=_VARIABLE,
+    form=Form.GROUPS,
+    project_file=".claude/settings.json",
+    user_file="settings.json",
+    events=(
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "SubagentStart",
+        "SubagentStop",
+        "Stop",
+        "SessionEnd",
+    ),
+    handler=IN_SH,
+    trust=TrustStep.FOLDER,
+    tried="2.1.330",
+    read_event=_read_event,
+    check_trust=_check_trust,
+    servers=ServerList(".mcp.json", ""),
+    session=CurrentSession(_session_file, _reasoning, _model, has_subagents=True),
+    past_sessions=PastSessions(
+        ("projects/*/*.jsonl", "projects/*/*/subagents/*.jsonl"),
+        _read_edits,
+        has_unique_calls=True,
+    ),
+)

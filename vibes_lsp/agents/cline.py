@@ -1,6 +1,6 @@
-"""Cline's hook payloads (tried with CLI 3.0.65). Pure.
+"""Cline (tried with CLI 3.0.65): payloads and configuration.
 
-They have neither prompt nor model, and `success` in `postToolUse` is true for a failed edit.
+Payloads have neither prompt nor model, and `success` in `postToolUse` is true for a failed edit.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from vibes_lsp.agents.agent import CodingAgent, Form
 from vibes_lsp.agents.claude_like import (
     absolute_path,
     checked_version,
@@ -35,7 +36,7 @@ _EXIT_CODE: Final = re.compile(r"\ACommand exited with code (\d+)\Z")
 _CREATED: Final = "File created successfully"
 
 
-def read_event(payload: Members) -> AgentEvent | None:
+def _read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
     folder = next(iter(texts(payload, "workspaceRoots")), None)
     root = text(mapping(payload, "sessionContext"), "rootSessionId") or text(payload, "taskId")
@@ -103,3 +104,16 @@ def _command(output: JsonValue) -> CommandRun | None:
         code = 0
     told = "\n".join(text(each, "result") or "" for each in runs)
     return CommandRun("\n".join(commands), code if len(runs) == 1 else None, told)
+
+
+AGENT: Final = CodingAgent(
+    agent=Agent.CLINE,
+    slug="cline",
+    programs=("cline",),
+    folder=".cline",
+    form=Form.EXECUTABLES,
+    project_file=".cline/hooks",
+    events=("TaskStart", "PostToolUse", "TaskComplete"),
+    tried="3.0.65",
+    read_event=_read_event,
+)

@@ -1,15 +1,27 @@
-"""Copilot CLI's hook payloads (tried with 1.0.102). Pure.
+"""Copilot CLI (tried with 1.0.102): payloads, configuration, trust and session files.
 
-There are two forms: its own, in camel case and without an event name, and that of hooks with
-capital names, which it also runs from Claude Code's settings. Both may report one event.
+There are two forms of payloads: its own, in camel case and without an event name, and that of hooks
+with capital names, which it also runs from Claude Code's settings. Both may report one event.
 No payload names the model.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
+from vibes_lsp.agents.agent import (
+    CodingAgent,
+    Form,
+    HookPlace,
+    Scope,
+    ServerList,
+    Trust,
+    TrustState,
+    TrustStep,
+)
 from vibes_lsp.agents.claude_like import (
     absolute_path,
     exit_code,
@@ -32,14 +44,28 @@ from vibes_lsp.agents.events import (
     SessionStarted,
     TurnEnded,
 )
+from vibes_lsp.agents.installation import read_settings
 from vibes_lsp.agents.provenance_answers import provenance_asked
-from vibes_lsp.model.members import JsonValue, Members, mapping, text
+from vibes_lsp.agents.session_files import AgentEdit, PastSessions, SessionFile, SessionState
+from vibes_lsp.model.members import JsonValue, Members, mapping, text, texts
 
+CONFIGURATION: Final = ".github/hooks/vibes.json"
+EVENTS: Final = (
+    "sessionStart",
+    "userPromptSubmitted",
+    "postToolUse",
+    "subagentStart",
+    "subagentStop",
+    "agentStop",
+    "sessionEnd",
+)
+HANDLER: Final = {"type": "command", "bash": "{sh}", "powershell": "{powershell}"}
+BASE: Final[Members] = {"version": 1}
 _EXIT_CODE: Final = re.compile(r"completed with exit code (\d+)>\s*\Z")
 _PATCH: Final = "*** Begin Patch"
 
 
-def read_event(payload: Members) -> AgentEvent | None:
+def _read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
     given: JsonValue = payload.get("toolArgs", payload.get("tool_input"))
     action = _action(payload, given)
@@ -119,3 +145,78 @@ def _tool_use(payload: Members, given: JsonValue, result: Members) -> Action | N
         case "edit" | "Edit":
             return files_edited(replacement(folder, members, ("path", "old_str", "new_str")))
     return None
+
+
+def _check_trust(place: HookPlace) -> Trust:
+    if place.scope is Scope.USER:
+        return Trust(TrustState.NOT_NEEDED)
+    settings = read_settings(AGENT.home_folder(place.home) / "config.json")
+    folders = texts(settings, "trustedFolders")
+    if any(place.project.is_relative_to(Path(name).resolve()) for name in folders):
+        return Trust(TrustState.GIVEN, "the folder is trusted")
+    return Trust(
+        TrustState.MISSING,
+        "the folder is not in its trustedFolders, so it does not load the hooks",
+        "start `copilot` in the project and trust the folder when it asks",
+    )
+
+
+def _read_edits(file: SessionFile) -> Iterator[AgentEdit]:
+    """Yield the edits of a session of Copilot CLI and its subagents."""
+    known = SessionState(str(file.path))
+    session = file.path.parent.name
+    kinds: dict[str | None, str | None] = {}
+    for line, members in file.lines_if_named():
+        given, agent = mapping(members, "data"), text(members, "agentId")
+        match text(members, "type"):
+            case "session.start" | "session.resume":
+                session = text(given, "sessionId") or session
+                known.folder = text(mapping(given, "context"), "cwd") or known.folder
+                known.version = text(given, "copilotVersion") or known.version
+            case "subagent.started":
+                kinds[agent] = text(given, "agentType") or text(given, "agentName")
+            case "user.message":
+                known.prompts[agent] = text(given, "content") or ""
+            case "tool.execution_start":
+                call = text(given, "toolName") or "", given, text(given, "model")
+                known.calls[text(given, "toolCallId") or ""] = call
+            case "tool.execution_complete":
+                identifier = text(given, "toolCallId") or ""
+                name, start, model = known.calls.pop(identifier, ("", {}, None))
+                if not name or given.get("success") is not True:
+                    continue
+                event = _read_event(
+                    {
+                        "sessionId": session,
+                        "agentId": agent,
+                        "parentAgentId": session if agent else None,
+                        "agentType": kinds.get(agent),
+                        "cwd": known.folder,
+                        "toolName": name,
+                        "toolArgs": start.get("arguments"),
+                        "toolResult": {"resultType": "success"},
+                    }
+                )
+                moment = members.get("timestamp")
+                yield from known.edits(event, line, moment, identifier, model=model, agent=agent)
+
+
+AGENT: Final = CodingAgent(
+    agent=Agent.COPILOT_CLI,
+    slug="copilot-cli",
+    programs=("copilot",),
+    folder=".copilot",
+    variable="COPILOT_HOME",
+    form=Form.ENTRIES,
+    project_file=CONFIGURATION,
+    user_file="hooks/vibes.json",
+    events=EVENTS,
+    handler=HANDLER,
+    base=BASE,
+    trust=TrustStep.FOLDER,
+    tried="1.0.102",
+    read_event=_read_event,
+    check_trust=_check_trust,
+    servers=ServerList(".mcp.json", "mcp-config.json", user_base={"type": "local", "tools": ["*"]}),
+    past_sessions=PastSessions(("session-state/*/events.jsonl",), _read_edits),
+)

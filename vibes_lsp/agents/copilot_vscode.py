@@ -1,4 +1,4 @@
-"""Hook payloads of GitHub Copilot in VS Code, by its documentation; not tried with VS Code. Pure.
+"""GitHub Copilot in VS Code, by its documentation; not tried with VS Code.
 
 Source: https://code.visualstudio.com/docs/agents/reference/hooks-reference, approved 2026-10-14,
 and the tools' input schemas in microsoft/vscode-copilot-chat. Configuration: `.github/hooks/*.json`
@@ -19,6 +19,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from vibes_lsp.agents import copilot_cli
+from vibes_lsp.agents.agent import CodingAgent, Form, ServerList, TrustStep
 from vibes_lsp.agents.claude_like import (
     absolute_path,
     files_edited,
@@ -43,7 +45,7 @@ _FAILED: Final = ("failed: ", "There was an error applying")
 _NOTEBOOK: Final = ".ipynb"
 
 
-def read_event(payload: Members) -> AgentEvent | None:
+def _read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
     members = {
         **payload,
@@ -112,3 +114,19 @@ def _checked(edits: tuple[FileEdit, ...], told: str) -> FilesEdited | None:
             for each in edits
         )
     )
+
+
+AGENT: Final = CodingAgent(
+    agent=Agent.COPILOT_VSCODE,
+    slug="copilot-vscode",
+    programs=("code", "code-insiders"),
+    folder=".vscode",
+    form=Form.ENTRIES,
+    project_file=copilot_cli.CONFIGURATION,  # whose form VS Code reads too
+    events=copilot_cli.EVENTS,
+    handler=copilot_cli.HANDLER,
+    base=copilot_cli.BASE,
+    trust=TrustStep.FOLDER,
+    read_event=_read_event,
+    servers=ServerList(".vscode/mcp.json", "", member="servers", base={"type": "stdio"}),
+)

@@ -1,4 +1,4 @@
-"""Cursor's hook payloads, as its documentation describes them; not tried with Cursor itself. Pure.
+"""Cursor, as its documentation describes it; not tried with Cursor itself.
 
 Source: https://cursor.com/docs/hooks, as of 2026-08-14; the events were seen to run in Cursor CLI
 2026.08.22. Configuration: `.cursor/hooks.json` in the project or in the home folder, with
@@ -20,6 +20,7 @@ import re
 from dataclasses import replace
 from typing import Final
 
+from vibes_lsp.agents.agent import CodingAgent, Form, ServerList, TrustStep
 from vibes_lsp.agents.claude_like import (
     absolute_path,
     checked_version,
@@ -47,7 +48,7 @@ _DRIVE: Final = re.compile(r"/[A-Za-z]:(?=[/\\])")
 """How a Windows path begins in some payloads."""
 
 
-def read_event(payload: Members) -> AgentEvent | None:
+def _read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
     folder = _native(
         next(iter(texts(payload, "workspace_roots")), "") or text(payload, "cwd") or ""
@@ -118,3 +119,28 @@ def _tool_use(folder: str, payload: Members) -> Action | None:
 def _native(path: str) -> str:
     """Return a path as its system writes it."""
     return path[1:] if _DRIVE.match(path) else path
+
+
+AGENT: Final = CodingAgent(
+    agent=Agent.CURSOR,
+    slug="cursor",
+    programs=("cursor", "cursor-agent"),
+    folder=".cursor",
+    form=Form.ENTRIES,
+    project_file=".cursor/hooks.json",
+    user_file="hooks.json",
+    events=(
+        "sessionStart",
+        "beforeSubmitPrompt",
+        "afterFileEdit",
+        "afterShellExecution",
+        "postToolUse",
+        "stop",
+        "sessionEnd",
+    ),
+    handler={"command": "{any}"},
+    base={"version": 1},
+    trust=TrustStep.FOLDER,
+    read_event=_read_event,
+    servers=ServerList(".cursor/mcp.json", "mcp.json"),
+)

@@ -17,7 +17,7 @@ from typing import Final, TypeAlias
 
 from vibes_lsp.agents.events import DiffHunk, FileEdit, lines_after, lines_before
 from vibes_lsp.agents.line_ends import plain_edit, plain_text
-from vibes_lsp.agents.patch_placement import apply_chunks, find_chunk_placements, places_of
+from vibes_lsp.agents.patches import apply_chunks, find_chunk_placements, places_of
 from vibes_lsp.anchors.align import align
 from vibes_lsp.anchors.text import BOM, Text
 from vibes_lsp.model.vocabulary import Action

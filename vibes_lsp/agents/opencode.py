@@ -1,4 +1,4 @@
-"""What our plugin for opencode sends (tried with 1.18.33). Pure.
+"""opencode (tried with 1.18.33): what our plugin sends, configuration, and its sessions.
 
 The plugin adds to `input` and `output` of a hook: the hook's name as `opencode`, the project's
 folder as `cwd`, and what only other hooks say of the session: `model`, `parent` and `version`.
@@ -6,8 +6,14 @@ folder as `cwd`, and what only other hooks say of the session: `model`, `parent`
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
 
+from vibes_lsp.agents.agent import CodingAgent, Form, ServerList
 from vibes_lsp.agents.claude_like import (
     absolute_path,
     checked_version,
@@ -29,10 +35,20 @@ from vibes_lsp.agents.events import (
 )
 from vibes_lsp.agents.patches import read_unified_diff
 from vibes_lsp.agents.provenance_answers import provenance_asked
+from vibes_lsp.agents.session_files import (
+    AgentEdit,
+    PastSessions,
+    SessionFile,
+    SessionState,
+    parsed,
+)
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.model.members import Members, integer, mapping, objects, text
 
+_TABLES: Final = ("session", "message", "part")
 
-def read_event(payload: Members) -> AgentEvent | None:
+
+def _read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
     given, output = mapping(payload, "input"), mapping(payload, "output")
     match text(payload, "opencode"):
@@ -111,3 +127,120 @@ def _patch(folder: str, arguments: Members, metadata: Members) -> FilesEdited | 
     return FilesEdited(
         tuple(replace(edit, hunks=diffs.get(edit.path, ())) for edit in patched.edits)
     )
+
+
+def _read_edits(file: SessionFile) -> Iterator[AgentEdit]:
+    """Yield the edits in opencode's database, which is only read.
+
+    Raises:
+        UnreadableFile: It is no such database.
+    """
+    path = file.path
+    try:
+        database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    except sqlite3.Error as error:
+        raise UnreadableFile(f"{path} cannot be opened: {error}") from None
+    try:
+        _check_tables(database, path)
+        sessions = {}
+        for row in database.execute("SELECT id, parent_id, directory, version FROM session"):
+            if isinstance(row[0], str) and isinstance(row[2], str):
+                if file.holds(row[2]):
+                    sessions[row[0]] = row
+                else:
+                    file.reading.other_files += 1
+        file.reading.files += bool(sessions)
+        for identifier in sessions:
+            yield from _session_edits(database, path, sessions, identifier)
+    except sqlite3.Error as error:
+        raise UnreadableFile(f"{path} cannot be read: {error}") from None
+    finally:
+        database.close()
+
+
+def _check_tables(database: sqlite3.Connection, path: Path) -> None:
+    """Refuse a database whose own code a query would run: a view or generated column may not end.
+
+    Raises:
+        UnreadableFile: It is one.
+        sqlite3.Error: It cannot be read.
+    """
+    for name in _TABLES:
+        kinds = database.execute("SELECT type FROM sqlite_master WHERE name = ?", (name,))
+        columns = database.execute("SELECT hidden FROM pragma_table_xinfo(?)", (name,))
+        if kinds.fetchall() != [("table",)] or any(hidden for (hidden,) in columns):
+            raise UnreadableFile(f"{path} cannot be read: {name!r} is not a plain table")
+
+
+def _session_edits(
+    database: sqlite3.Connection,
+    path: Path,
+    sessions: Mapping[str, tuple[str, str | None, str, str | None]],
+    identifier: str,
+) -> Iterator[AgentEdit]:
+    _, parent, folder, version = sessions[identifier]
+    known = SessionState(str(path), folder, version)
+    rows = database.execute(
+        "SELECT part.rowid, message.data, part.data FROM part JOIN message"
+        " ON message.id = part.message_id WHERE part.session_id = ?"
+        " ORDER BY message.time_created, part.time_created, part.id",
+        (identifier,),
+    )
+    for row, message_text, part_text in rows:
+        message, part = parsed(message_text), parsed(part_text)
+        state = mapping(part, "state")
+        if text(message, "role") == "user" and text(part, "type") == "text":
+            if part.get("synthetic") is not True:
+                known.prompts[None] = text(part, "text") or ""
+        elif text(part, "type") == "tool" and text(state, "status") == "completed":
+            call = text(part, "callID") or ""
+            event = _read_event(
+                {
+                    "opencode": "tool.execute.after",
+                    "cwd": folder,
+                    "parent": parent,
+                    "input": {
+                        "sessionID": identifier,
+                        "callID": call,
+                        "tool": text(part, "tool"),
+                        "args": mapping(state, "input"),
+                    },
+                    "output": {"metadata": mapping(state, "metadata")},
+                }
+            )
+            ended = integer(mapping(state, "time"), "end")
+            moment = None if ended is None else _milliseconds(ended)
+            model = text(message, "modelID")
+            yield from known.edits(event, row, moment, call, model=model)
+
+
+def _milliseconds(value: int) -> str | None:
+    try:
+        return datetime.fromtimestamp(value / 1000, UTC).isoformat()
+    except (OverflowError, OSError, ValueError):
+        return None
+
+
+AGENT: Final = CodingAgent(
+    agent=Agent.OPENCODE,
+    slug="opencode",
+    programs=("opencode",),
+    folder=".config/opencode",
+    variable="OPENCODE_CONFIG_DIR",
+    form=Form.PLUGIN,
+    project_file=".opencode/plugins/vibes.js",
+    user_file="plugins/vibes.js",
+    events=("session.created", "chat.message", "tool.execute.after", "session.idle"),
+    tried="1.18.33",
+    read_event=_read_event,
+    servers=ServerList(
+        "opencode.json",
+        "opencode.json",
+        member="mcp",
+        base={"type": "local", "enabled": True},
+        is_one_list=True,
+    ),
+    past_sessions=PastSessions(
+        ("opencode/opencode.db",), _read_edits, ".local/share", "XDG_DATA_HOME"
+    ),
+)

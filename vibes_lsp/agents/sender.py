@@ -1,4 +1,4 @@
-"""Read the payload of an agent's hook: which agent sent it, and what happened. Pure.
+"""Which agent sent the payload of a hook. Pure.
 
 Agents are told apart by the members of the payload alone. Environment variables and configuration
 files say nothing: several agents set those of another one, and run its hooks.
@@ -31,23 +31,10 @@ event is not of a tool; that is told as Copilot CLI.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
 
-from vibes_lsp.agents import (
-    amp,
-    claude_code,
-    cline,
-    codex,
-    copilot_cli,
-    copilot_vscode,
-    cursor,
-    gemini_cli,
-    opencode,
-    windsurf,
-)
-from vibes_lsp.agents.events import Agent, AgentEvent
+from vibes_lsp.agents.events import Agent
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.model.canonical_json import parse_json_prefix, parse_object
 from vibes_lsp.model.members import Members, text
@@ -55,19 +42,6 @@ from vibes_lsp.model.members import Members, text
 _GEMINI_EVENTS: Final = frozenset(
     {"BeforeAgent", "AfterAgent", "BeforeTool", "AfterTool", "BeforeModel", "AfterModel"}
 )
-_READERS: Final[Mapping[Agent, Callable[[Members], AgentEvent | None]]] = {
-    Agent.CLAUDE_CODE: claude_code.read_event,
-    Agent.CODEX: codex.read_event,
-    Agent.GEMINI_CLI: gemini_cli.read_event,
-    Agent.COPILOT_CLI: copilot_cli.read_event,
-    Agent.QWEN_CODE: gemini_cli.read_qwen_event,
-    Agent.OPENCODE: opencode.read_event,
-    Agent.CLINE: cline.read_event,
-    Agent.CURSOR: cursor.read_event,
-    Agent.WINDSURF: windsurf.read_event,
-    Agent.COPILOT_VSCODE: copilot_vscode.read_event,
-    Agent.AMP: amp.read_event,
-}
 _OWN_MEMBERS: Final[tuple[tuple[Agent, frozenset[str]], ...]] = (
     (Agent.CLINE, frozenset({"clineVersion", "hookName"})),
     (Agent.OPENCODE, frozenset({"opencode"})),
@@ -111,12 +85,6 @@ def _with_escaped_controls(data: bytes) -> bytes:
         return b"\\u%04x" % mark[0] if is_inside and mark < b" " else mark
 
     return _MARKS.sub(escape, data)
-
-
-def read_event(payload: Members) -> AgentEvent | None:
-    """Return what happened; None for a payload that says nothing to record."""
-    agent = agent_of(payload)
-    return None if agent is None else _READERS[agent](payload)
 
 
 def agent_of(payload: Members) -> Agent | None:

@@ -1,66 +1,105 @@
-"""Find the session files that agents keep on this machine, and read those of one repository.
+"""What the readers of agents' session files share: their lines, and the edits that they yield.
 
-Files are read line by line, and most are excluded by their bytes. A line that is broken or too long
-is left out: agents write while they work, and may be killed.
+Session files are untrusted. They are read line by line, and most are excluded by their bytes. A
+line that is broken or too long is left out: agents write while they work, and may be killed.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TypeAlias
 
-from vibes_lsp.agents.codex_sessions import read_codex
-from vibes_lsp.agents.events import Agent
-from vibes_lsp.agents.opencode_sessions import read_opencode
-from vibes_lsp.agents.session_edits import AgentEdit, Lines
-from vibes_lsp.agents.session_formats import (
-    project_hash,
-    read_claude_code,
-    read_copilot_cli,
-    read_gemini_cli,
-    read_qwen_code,
-)
+from vibes_lsp.agents.claude_like import checked_model, checked_version
+from vibes_lsp.agents.events import Agent, AgentEvent, FileEdit, FilesEdited, SessionKey
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.model.canonical_json import (
-    FastDecoder,
-    object_or_none,
-    parse_json_prefix,
-)
-from vibes_lsp.model.members import Members
-from vibes_lsp.model.paths import MAX_PATH
-from vibes_lsp.store.files import open_file, read_beginning
+from vibes_lsp.model.canonical_json import FastDecoder, object_or_none, parse_json_prefix
+from vibes_lsp.model.members import JsonValue, Members, objects, text
+from vibes_lsp.model.timestamps import parse_timestamp
+from vibes_lsp.store.files import open_file
+
+Lines: TypeAlias = Iterable[tuple[int, Members]]
+"""The objects of a file with their line numbers."""
+RawLines: TypeAlias = Sequence[bytes]
 
 _MAX_LINE: Final = 64 << 20
 _CHUNK: Final = 1 << 20
 _HEAD: Final = 1 << 16
+_MAX_READ: Final = 16 << 20
+"""Bytes that are read of the file of a session that runs, from the end."""
+_ID_LENGTH: Final = 8
+"""Characters of the session's id that every agent's file name has."""
+_CREATED: Final = ("File created successfully", "Successfully created and wrote to new file")
 _DECODER: Final = FastDecoder(dict[str, object])
 
-_PATTERNS: Final[Mapping[Agent, tuple[str, ...]]] = {
-    Agent.CLAUDE_CODE: ("projects/*/*.jsonl", "projects/*/*/subagents/*.jsonl"),
-    Agent.CODEX: ("sessions/**/rollout-*.jsonl", "archived_sessions/rollout-*.jsonl"),
-    Agent.GEMINI_CLI: ("tmp/*/chats/*.json", "tmp/*/chats/*.jsonl", "tmp/*/chats/*/*.jsonl"),
-    Agent.QWEN_CODE: ("projects/*/chats/*.jsonl", "projects/*/subagents/*/*.jsonl"),
-    Agent.COPILOT_CLI: ("session-state/*/events.jsonl",),
-    Agent.OPENCODE: ("opencode/opencode.db",),
-}
-_HOMES: Final[Mapping[Agent, tuple[str | None, str]]] = {
-    Agent.CLAUDE_CODE: ("CLAUDE_CONFIG_DIR", ".claude"),
-    Agent.CODEX: ("CODEX_HOME", ".codex"),
-    Agent.GEMINI_CLI: (None, ".gemini"),
-    Agent.QWEN_CODE: (None, ".qwen"),
-    Agent.COPILOT_CLI: ("COPILOT_HOME", ".copilot"),
-    Agent.OPENCODE: ("XDG_DATA_HOME", ".local/share"),
-}
-"""The variable that moves an agent's folder, and where it is in the home folder otherwise."""
-AGENTS: Final[Mapping[str, Agent]] = {
-    agent.value.lower().replace(" ", "-"): agent for agent in _PATTERNS
-}
-"""The agents whose session files are read, by their names on the command line."""
+
+@dataclass(frozen=True, slots=True)
+class CurrentSession:
+    """How the session file is read that an event names.
+
+    Attributes:
+        find: Returns the file of an event; None for a path that is not one of that session.
+        reasoning: Returns what the model thought before the tool call of an event, from the lines
+            of the file; None if they do not hold the call.
+        model: Returns the model whose answer a line is; None where payloads name it.
+        has_subagents: Whether subagents have files of their own, which name their model.
+    """
+
+    find: Callable[[AgentEvent], Path | None]
+    reasoning: Callable[[RawLines, AgentEvent], list[str] | None]
+    model: Callable[[Members], str | None] | None = None
+    has_subagents: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PastSessions:
+    """Where an agent keeps the files of its sessions, and how their edits are read.
+
+    Attributes:
+        patterns: The files in the agent's folder.
+        read: Yields the edits in a file.
+        folder: The folder in the home folder, if it is not the agent's own.
+        variable: The environment variable that names another such folder.
+        has_unique_calls: Whether no two sessions have a tool call of the same name.
+    """
+
+    patterns: tuple[str, ...]
+    read: Callable[[SessionFile], Iterator[AgentEdit]]
+    folder: str = ""
+    variable: str = ""
+    has_unique_calls: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentEdit:
+    """An edit of one file that an agent made.
+
+    Attributes:
+        agent: The agent.
+        session: Its session.
+        call: What identifies the edit in the session: the tool call and the file's number in it.
+        moment: When it was done.
+        folder: The agent's current folder.
+        edit: The edit.
+        prompt: What was asked last before.
+        model: The model, if known.
+        version: The agent's version, if known.
+        place: The session file with a line.
+    """
+
+    agent: Agent
+    session: SessionKey
+    call: str
+    moment: datetime
+    folder: str
+    edit: FileEdit
+    prompt: str | None
+    model: str | None
+    version: str | None
+    place: str
 
 
 @dataclass(slots=True)
@@ -82,161 +121,199 @@ class Reading:
     missing_folders: dict[str, int] = field(default_factory=dict)
 
 
-def session_files(
-    agent: Agent, home: Path, environment: Mapping[str, str] = os.environ
-) -> list[Path]:
-    """Return an agent's session files on this machine, oldest first."""
-    variable, default = _HOMES[agent]
-    folder = Path(environment.get(variable or "") or home / default)
-    found = {path for pattern in _PATTERNS[agent] for path in folder.glob(pattern)}
-    return sorted((path for path in found if path.is_file()), key=_modified)
+@dataclass(frozen=True, slots=True)
+class SessionFile:
+    """A file of past sessions.
+
+    Attributes:
+        path: The file.
+        roots: The folders whose sessions count, absolute.
+        reading: Gets what was read.
+    """
+
+    path: Path
+    roots: Collection[str]
+    reading: Reading
+
+    def holds(self, folder: str) -> bool:
+        """Return whether a folder is one of those that count, or below."""
+        return any(
+            folder == root or folder.startswith((f"{root.rstrip('/')}/", f"{root}\\"))
+            for root in self.roots
+        )
+
+    def lines_if_named(self) -> Iterator[tuple[int, Members]]:
+        """Yield the lines if the file names a folder that counts, anywhere; else note its own."""
+        if self._names_root():
+            yield from self.lines()
+        else:
+            self.reading.other_files += 1
+            self._note_folder()
+
+    def lines(self) -> Iterator[tuple[int, Members]]:
+        """Yield the objects of a file with one on each line, or of a file that is one object."""
+        self.reading.files += 1
+        with open_file(self.path) as file:
+            is_one_object = self.path.suffix == ".json"
+            lines = [file.read(_MAX_LINE + 1)] if is_one_object else _raw_lines(file)
+            for number, line in enumerate(lines, 1):
+                if not line.strip():
+                    continue
+                members = None if len(line) > _MAX_LINE else _decode(line)
+                if members is None:
+                    self.reading.broken_lines += 1
+                else:
+                    yield number, members
+
+    def _names_root(self) -> bool:
+        """Return whether the file has one of the folders as JSON has it."""
+        names = {
+            json.dumps(root, ensure_ascii=ascii_only)[1:-1].encode("utf-8", "surrogateescape")
+            for root in self.roots
+            for ascii_only in (True, False)
+        }
+        longest = max(map(len, names), default=1)
+        with open_file(self.path) as file:
+            rest = b""
+            while chunk := file.read(_CHUNK):
+                data = rest + chunk
+                if any(name in data for name in names):
+                    return True
+                rest = data[-longest:]
+        return False
+
+    def _note_folder(self) -> None:
+        """Note the folder of a session if it is gone: the checkout may have been moved."""
+        with open_file(self.path) as file:
+            beginning = file.read(_HEAD).partition(b'"cwd":')[2].lstrip()
+        try:
+            folder = parse_json_prefix(beginning)
+        except MalformedJson:
+            return
+        if isinstance(folder, str) and "\0" not in folder and not Path(folder).is_dir():
+            missing = self.reading.missing_folders
+            missing[folder] = missing.get(folder, 0) + 1
 
 
-def read_edits(
-    files: Iterable[tuple[Agent, Path]],
-    roots: Collection[str],
-    reading: Reading,
-    *,
-    since: datetime | None = None,
-) -> Iterator[AgentEdit]:
-    """Yield the edits of sessions that ran in some folders, each once.
+@dataclass(slots=True)
+class SessionState:
+    """What a reader knows at a line of a session file.
+
+    Attributes:
+        place: The file.
+        folder: The agent's current folder.
+        version: The agent's version.
+        model: The model.
+        prompts: The latest prompt, by subagent.
+        calls: Name, input and model of the tool calls that have no result yet.
+        done: The tool calls whose edits were read.
+    """
+
+    place: str
+    folder: str = ""
+    version: str | None = None
+    model: str | None = None
+    prompts: dict[str | None, str] = field(default_factory=dict)
+    calls: dict[str, tuple[str, Members, str | None]] = field(default_factory=dict)
+    done: set[str] = field(default_factory=set)
+
+    def edits(
+        self,
+        event: AgentEvent | None,
+        line: int,
+        moment: JsonValue,
+        call: str,
+        *,
+        model: str | None = None,
+        agent: str | None = None,
+    ) -> Iterator[AgentEdit]:
+        """Yield the edits of an event; none if it is no edit, or its time is unknown.
+
+        Args:
+            event: The event.
+            line: Where it was read.
+            moment: When it was done, as the file says it.
+            call: The tool call.
+            model: The model, if the file names one for the call.
+            agent: The subagent, where a file has several.
+        """
+        when = parse_timestamp(moment) if isinstance(moment, str) else None
+        if event is None or when is None or not isinstance(event.action, FilesEdited):
+            return
+        for number, edit in enumerate(event.action.edits):
+            yield AgentEdit(
+                event.agent,
+                event.session,
+                f"{call} {number}",
+                when,
+                event.folder,
+                edit,
+                self.prompts.get(agent),
+                checked_model(model or self.model),
+                checked_version(self.version),
+                f"{self.place}:{line}",
+            )
+
+
+def parsed(value: JsonValue | bytes) -> Members:
+    """Return the object in a JSON text; an empty one for anything else."""
+    return (object_or_none(value) if isinstance(value, str | bytes) else None) or {}
+
+
+def joined_texts(parts: Sequence[Members]) -> str:
+    """Return the texts of a message's parts."""
+    return "\n".join(found for part in parts if (found := text(part, "text")))
+
+
+def is_created(content: JsonValue) -> bool:
+    """Return whether the answer of a tool says that it created a file."""
+    answer = content if isinstance(content, str) else joined_texts(objects(content))
+    return answer.startswith(_CREATED)
+
+
+def last_lines(path: Path) -> list[bytes]:
+    """Return the last lines of a session file; none if it cannot be read."""
+    try:
+        with open_file(path) as file:
+            size = file.seek(0, 2)
+            file.seek(max(0, size - _MAX_READ))
+            lines = file.read(_MAX_READ).split(b"\n")
+    except (OSError, UnreadableFile):
+        return []
+    if size > _MAX_READ:
+        del lines[0]
+    return lines
+
+
+def lines_with(lines: RawLines, identifier: str | None) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that have an identifier as a string, with their numbers."""
+    if identifier:
+        quoted = f'"{identifier}"'.encode("utf-8", "replace")
+        yield from ((number, line) for number, line in enumerate(lines) if quoted in line)
+
+
+def file_in_folder(path: Path, event: AgentEvent, folder: str) -> Path | None:
+    """Return the file that a payload names for a session; None unless it is in the agent's folder.
 
     Args:
-        files: The session files; of an edit that is in several, the first counts.
-        roots: The folders, absolute.
-        reading: Gets what was read.
-        since: Only edits from then on.
+        path: The file, of the event's session or of a subagent beside it.
+        event: The event; its payload is untrusted.
+        folder: The name of the agent's folder.
     """
-    known: set[tuple[Agent, str, str, str]] = set()
-    for agent, path in files:
-        if since is not None and _modified(path) < since.timestamp():
-            continue
-        try:
-            for edit in _read_file(agent, path, roots, reading):
-                root_session = edit.session.parent or edit.session.id.partition("/")[0]
-                # A session that was forked or resumed in a new file repeats what it began with.
-                session = "" if agent == Agent.CLAUDE_CODE else root_session
-                key = agent, session, edit.call, edit.edit.path
-                if key in known or not _is_in(edit.folder, roots):
-                    continue
-                known.add(key)
-                if since is None or edit.moment >= since:
-                    yield edit
-        except (OSError, UnreadableFile) as error:
-            reading.unreadable.append(f"{path}: {error}")
+    session = event.session.id.partition("/")[0][:_ID_LENGTH]
+    is_named = len(session) == _ID_LENGTH and session in (event.transcript or "")
+    real_path = resolved(path) if is_named and path.suffix == ".jsonl" else None
+    is_own = real_path is not None and folder in real_path.parts and folder in path.parts
+    return real_path if is_own else None
 
 
-def _read_file(
-    agent: Agent, path: Path, roots: Collection[str], reading: Reading
-) -> Iterator[AgentEdit]:
-    if agent == Agent.OPENCODE:
-        return read_opencode(path, _counted(roots, reading))
-    if agent == Agent.GEMINI_CLI:
-        folder = _gemini_folder(path, roots)
-        if folder is None:
-            reading.other_files += 1
-            return iter(())
-        reading.files += 1
-        return read_gemini_cli(_lines(path, reading), path, folder)
-    if not _mentions(path, roots):
-        reading.other_files += 1
-        _note_folder(path, reading)
-        return iter(())
-    reading.files += 1
-    return _READERS[agent](_lines(path, reading), path)
-
-
-def _counted(roots: Collection[str], reading: Reading) -> Callable[[str], bool]:
-    """Return a predicate for the folders of sessions, which counts those of other folders."""
-    wanted: set[str] = set()
-
-    def is_wanted(folder: str) -> bool:
-        if not _is_in(folder, roots):
-            reading.other_files += 1
-            return False
-        reading.files += not wanted
-        wanted.add(folder)
-        return True
-
-    return is_wanted
-
-
-_READERS: Final[Mapping[Agent, Callable[[Lines, Path], Iterator[AgentEdit]]]] = {
-    Agent.CLAUDE_CODE: read_claude_code,
-    Agent.CODEX: read_codex,
-    Agent.QWEN_CODE: read_qwen_code,
-    Agent.COPILOT_CLI: read_copilot_cli,
-}
-
-
-def _is_in(folder: str, roots: Collection[str]) -> bool:
-    """Return whether a folder is one of some folders or below."""
-    return any(
-        folder == root or folder.startswith((f"{root.rstrip('/')}/", f"{root}\\")) for root in roots
-    )
-
-
-def _gemini_folder(path: Path, roots: Collection[str]) -> str | None:
-    """Return the project of a session of Gemini CLI if it is one of some folders or below.
-
-    The folder of its sessions has a file that names the project, or is named by its hash.
-    """
-    project = next(parent for parent in path.parents if parent.name == "chats").parent
-    named = read_beginning(project / ".project_root", MAX_PATH).decode("utf-8", "replace").strip()
-    if not named:
-        return next((root for root in roots if project_hash(root) == project.name), None)
-    return named if _is_in(named, roots) else None
-
-
-def _mentions(path: Path, roots: Collection[str]) -> bool:
-    """Return whether a file has one of some folders as JSON has it, anywhere."""
-    wanted = {
-        json.dumps(root, ensure_ascii=ascii_only)[1:-1].encode("utf-8", "surrogateescape")
-        for root in roots
-        for ascii_only in (True, False)
-    }
-    longest = max(map(len, wanted), default=1)
-    with open_file(path) as file:
-        rest = b""
-        while chunk := file.read(_CHUNK):
-            data = rest + chunk
-            if any(each in data for each in wanted):
-                return True
-            rest = data[-longest:]
-    return False
-
-
-def _note_folder(path: Path, reading: Reading) -> None:
-    """Note the folder of a session if it is no longer there: the checkout may have been moved."""
-    with open_file(path) as file:
-        text = file.read(_HEAD).partition(b'"cwd":')[2].lstrip()
+def resolved(path: Path) -> Path | None:
+    """Return an absolute path that exists with links resolved; None if its name is another then."""
     try:
-        folder = parse_json_prefix(text)
-    except MalformedJson:
-        return
-    if isinstance(folder, str) and "\0" not in folder and not Path(folder).is_dir():
-        reading.missing_folders[folder] = reading.missing_folders.get(folder, 0) + 1
-
-
-def _lines(path: Path, reading: Reading) -> Iterator[tuple[int, Members]]:
-    """Yield the objects of a file with one on each line, or of a file that is one object."""
-    with open_file(path) as file:
-        if path.suffix == ".json":
-            data = file.read(_MAX_LINE + 1)
-            whole = _decode(data) if len(data) <= _MAX_LINE else None
-            if whole is None:
-                reading.broken_lines += 1
-            else:
-                yield 1, whole
-            return
-        for number, line in enumerate(_raw_lines(file), 1):
-            if not line.strip():
-                continue
-            members = None if len(line) > _MAX_LINE else _decode(line)
-            if members is None:
-                reading.broken_lines += 1
-            else:
-                yield number, members
+        real_path = path.resolve(strict=True)
+    except (OSError, RuntimeError, ValueError):
+        return None
+    return real_path if path.is_absolute() and real_path.name == path.name else None
 
 
 def _raw_lines(file: BinaryIO) -> Iterator[bytes]:
@@ -248,14 +325,7 @@ def _raw_lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _decode(line: bytes) -> Members | None:
-    found = _DECODER.decode(line)
-    if found is not None:
-        return found  # type: ignore[return-value]  # JSON has no other values
+    members = _DECODER.decode(line)
+    if members is not None:
+        return members  # type: ignore[return-value]  # JSON has no other values
     return object_or_none(line)
-
-
-def _modified(path: Path) -> float:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return 0.0

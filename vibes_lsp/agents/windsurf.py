@@ -1,4 +1,4 @@
-"""Windsurf's hook payloads, as its documentation describes them; not tried with Windsurf. Pure.
+"""Windsurf, as its documentation describes it; not tried with Windsurf.
 
 Source: https://docs.windsurf.com/windsurf/cascade/hooks.md, in 2026 also
 https://docs.devin.ai/desktop/cascade/hooks (Devin Desktop, its new name). Configuration:
@@ -15,7 +15,9 @@ have raw control characters in strings, which JSON forbids.
 from __future__ import annotations
 
 from pathlib import PurePosixPath, PureWindowsPath
+from typing import Final
 
+from vibes_lsp.agents.agent import CodingAgent, Form, ServerList, TrustStep
 from vibes_lsp.agents.claude_like import files_read, new_event, replaced_texts
 from vibes_lsp.agents.events import (
     Action,
@@ -29,7 +31,7 @@ from vibes_lsp.model.members import Members, mapping, objects, text
 from vibes_lsp.model.paths import PathKind, path_kind
 
 
-def read_event(payload: Members) -> AgentEvent | None:
+def _read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
     members = mapping(payload, "tool_info")
     action = _action(payload, members)
@@ -74,3 +76,19 @@ def _folder(members: Members) -> str:
     if path_kind(path) == PathKind.ABSOLUTE:
         return str((PureWindowsPath if "\\" in path else PurePosixPath)(path).parent)
     return ""
+
+
+AGENT: Final = CodingAgent(
+    agent=Agent.WINDSURF,
+    slug="windsurf",
+    programs=("windsurf",),
+    folder=".codeium/windsurf",
+    form=Form.ENTRIES,
+    project_file=".windsurf/hooks.json",
+    user_file="hooks.json",
+    events=("pre_user_prompt", "post_read_code", "post_write_code", "post_run_command"),
+    handler={"command": "{sh}", "powershell": "{powershell}"},
+    trust=TrustStep.FOLDER,
+    read_event=_read_event,
+    servers=ServerList("", "mcp_config.json"),
+)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp import __version__
-from vibes_lsp.agents.all_agents import UserHome
+from vibes_lsp.agents.agent import UserHome
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.diagnosis import Group, Health, Step
 from vibes_lsp.checks.doctor_agents import agent_steps

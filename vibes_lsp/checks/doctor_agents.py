@@ -11,10 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.agents.all_agents import AGENTS, PROGRAM, CodingAgent, Scope, UserHome
+from vibes_lsp.agents.agent import CodingAgent, Scope, TrustState, UserHome
+from vibes_lsp.agents.all_agents import AGENTS
 from vibes_lsp.agents.setup.agent_hooks import AgentReport, inspect_agent
+from vibes_lsp.agents.setup.configuration import PROGRAM
 from vibes_lsp.agents.setup.hook_configuration import HookState
-from vibes_lsp.agents.setup.trust import TrustState
 from vibes_lsp.checks.diagnosis import Group, Health, Step, age
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.ingest.event_log import (

@@ -7,8 +7,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
-from vibes_lsp.agents.all_agents import AGENTS, PROGRAM, Scope, UserHome
+from vibes_lsp.agents.agent import Scope, UserHome
+from vibes_lsp.agents.all_agents import AGENTS
 from vibes_lsp.agents.setup.agent_hooks import add_agent, inspect_agent
+from vibes_lsp.agents.setup.configuration import PROGRAM
 from vibes_lsp.agents.setup.hook_configuration import HookState
 from vibes_lsp.checks.doctor_recording import abandoned_files, wrong_modes
 from vibes_lsp.checks.finding import pluralize

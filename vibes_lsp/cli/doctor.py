@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.agents.all_agents import current_home
+from vibes_lsp.agents.installation import current_home
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.diagnosis import Group, Health, Step
 from vibes_lsp.checks.doctor import diagnose, diagnose_program

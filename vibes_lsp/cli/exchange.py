@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.agents.session_files import AGENTS, Reading
+from vibes_lsp.agents.past_sessions import READ_AGENTS
+from vibes_lsp.agents.session_files import Reading
 from vibes_lsp.cli.keyboard import is_interactive
 from vibes_lsp.cli.options import (
     audit_dir_option,
@@ -182,7 +183,7 @@ def git_ai_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> int:
 @click.option(
     "--agent",
     "agents",
-    type=click.Choice(list(AGENTS)),
+    type=click.Choice(list(READ_AGENTS)),
     multiple=True,
     help="Agent, also several times.  [default: all]",
 )
@@ -215,7 +216,7 @@ def transcripts_command(  # noqa: PLR0917  # click passes them by name
     """
     reader = TranscriptReader(
         Path.home(),
-        [AGENTS[name] for name in agents or AGENTS],
+        [READ_AGENTS[name] for name in agents or READ_AGENTS],
         since,
         [str(folder.absolute()) for folder in former_folders],
     )

@@ -13,7 +13,7 @@ from pathlib import Path
 import click
 
 from vibes_lsp import __version__
-from vibes_lsp.agents.all_agents import Scope
+from vibes_lsp.agents.agent import Scope
 from vibes_lsp.cli.init_agents import (
     SetupChanges,
     add_setup,

@@ -11,29 +11,20 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.agents.all_agents import (
-    AGENTS,
-    PROGRAM,
-    CodingAgent,
-    ConfigurationFile,
-    Scope,
-    UnknownAgent,
-    UserHome,
-    current_home,
-    find_agents,
-)
+from vibes_lsp.agents.agent import CodingAgent, Scope, TrustState, UserHome
+from vibes_lsp.agents.all_agents import AGENTS, UnknownAgent, detected_agents, find_agents
+from vibes_lsp.agents.installation import current_home
 from vibes_lsp.agents.setup.agent_hooks import AgentChange, add_agent, inspect_agent, remove_agent
+from vibes_lsp.agents.setup.configuration import PROGRAM, ConfigurationFile
 from vibes_lsp.agents.setup.hook_configuration import HookState
 from vibes_lsp.agents.setup.hook_files import (
     ConfigurationChange,
     add_to_files,
-    detected_agents,
     inspect_file,
     remove_from_files,
 )
 from vibes_lsp.agents.setup.instruction_block import instructions_for
 from vibes_lsp.agents.setup.mcp_registration import server_files
-from vibes_lsp.agents.setup.trust import TrustState
 from vibes_lsp.cli.output import escape, print_error, print_line, print_warning
 from vibes_lsp.errors import VibesError
 from vibes_lsp.maintenance.hook_installation import HookChange

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from vibes_lsp.agents.edited_lines import occurrences, text_lines
 from vibes_lsp.agents.events import DiffHunk, FileEdit, lines_after, lines_before
-from vibes_lsp.agents.patch_placement import apply_chunks, places_of
+from vibes_lsp.agents.patches import apply_chunks, places_of
 from vibes_lsp.anchors.text import Text
 
 Block: TypeAlias = tuple[int, int, Sequence[str]]

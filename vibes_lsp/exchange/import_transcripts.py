@@ -14,9 +14,10 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeAlias
 
+from vibes_lsp.agents.agent import CodingAgent
 from vibes_lsp.agents.events import UNKNOWN, Agent, SessionKey
-from vibes_lsp.agents.session_edits import AgentEdit
-from vibes_lsp.agents.session_files import Reading, read_edits, session_files
+from vibes_lsp.agents.past_sessions import read_edits, session_files
+from vibes_lsp.agents.session_files import AgentEdit, Reading
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.exchange.commit_search import NOTHING_ADDED, CommitSearch, DatedEdit, FoundLines
 from vibes_lsp.exchange.import_plan import (
@@ -56,7 +57,7 @@ class TranscriptReader:
     """
 
     home: Path
-    agents: Sequence[Agent]
+    agents: Sequence[CodingAgent]
     since: datetime | None = None
     former_folders: Sequence[str] = ()
     progress: Progress = lambda *_: None
@@ -103,8 +104,8 @@ class TranscriptReader:
 
 
 def _counted(
-    files: Sequence[tuple[Agent, Path]], progress: Progress
-) -> Iterable[tuple[Agent, Path]]:
+    files: Sequence[tuple[CodingAgent, Path]], progress: Progress
+) -> Iterable[tuple[CodingAgent, Path]]:
     for number, each in enumerate(files):
         progress("Reading session files", number, len(files))
         yield each

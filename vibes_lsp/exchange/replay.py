@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from vibes_lsp.agents.edited_lines import common_lines, text_lines
 from vibes_lsp.agents.events import DiffHunk, FileEdit, PatchChunk, lines_after, lines_before
-from vibes_lsp.agents.patch_placement import places_of
+from vibes_lsp.agents.patches import places_of
 from vibes_lsp.anchors.align import align, ascending
 from vibes_lsp.anchors.line_hashes import (
     MIN_DISTINCTIVE,

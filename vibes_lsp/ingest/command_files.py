@@ -26,7 +26,6 @@ from vibes_lsp.history.diff import changed_in_work_tree, untracked_files
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.project_files import read_content
 from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.ingest.shell_commands import only_reads
 from vibes_lsp.patience import TRAIL_INDEX
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
@@ -57,6 +56,21 @@ _DATABASE: Final = CacheDatabase(
 _NAME: Final = re.compile(r"[\w.+@-]+")
 _SAVED: Final = "saved"
 """A folder of the spool: one empty file for each file that an editor saved."""
+_READERS: Final = frozenset(
+    {
+        "basename", "cat", "cd", "cmp", "date", "df", "dirname", "du", "echo", "egrep", "false",
+        "fgrep", "file", "grep", "head", "ls", "nl", "printf", "ps", "pwd", "readlink", "realpath",
+        "sleep", "stat", "tail", "test", "true", "type", "uname", "wc", "which", "whoami",
+    }
+)  # fmt: skip
+"""Programs that write no file, with any options."""
+_GIT_READERS: Final = frozenset(
+    {"blame", "cat-file", "describe", "diff", "grep", "log", "ls-files", "rev-parse", "show",
+     "shortlog", "status"}
+)  # fmt: skip
+_SEPARATORS: Final = re.compile(r"&&|\|\||[;|\n]")
+_WRITES: Final = re.compile(r"[>`&]|\$\(|<\(|--output")
+"""What may write a file, or run a command that does."""
 
 
 class SeenSession(msgspec.Struct, array_like=True, frozen=True):
@@ -308,6 +322,21 @@ def _windows(
             elif key in last:
                 yield _Window(event, action, last[key], received, is_short=False)
         last[key] = max(received, last.get(key, 0))
+
+
+def only_reads(command: str) -> bool:
+    """Return whether a shell command is known to write no file.
+
+    An agent reads by many short commands, and a person may save a file beside one of them.
+    """
+    parts = [part.split() for part in _SEPARATORS.split(command)]
+    if _WRITES.search(_SEPARATORS.sub(" ", command)):
+        return False
+    words = [part for part in parts if part]
+    return bool(words) and all(
+        part[0] in _READERS or (part[0] == "git" and part[1:2] and part[1] in _GIT_READERS)
+        for part in words
+    )
 
 
 def _responsible(windows: Sequence[_Window], path: str, changed: int) -> _Window | None:

@@ -16,12 +16,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.agents.codex_session_file import CodexSessionFiles
+from vibes_lsp.agents.codex import CodexSessionFiles
+from vibes_lsp.agents.current_session import awaits_session_file, find_reasoning
 from vibes_lsp.agents.edited_lines import ResolvedEdit, resolve_edits, why_unresolved
 from vibes_lsp.agents.events import AgentEvent, FileEdit, FilesEdited, FilesRead
 from vibes_lsp.agents.line_ends import in_encoding_of
-from vibes_lsp.agents.session_reasoning import find_reasoning
-from vibes_lsp.agents.transcripts import awaits_session_file
 from vibes_lsp.anchors.encodings import UnknownEncoding
 from vibes_lsp.errors import (
     RefusedWrite,

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from vibes_lsp.agents.current_session import ModelUses
 from vibes_lsp.agents.edited_lines import EditedRange, ResolvedEdit
 from vibes_lsp.agents.events import (
     UNKNOWN,
@@ -31,7 +32,6 @@ from vibes_lsp.agents.events import (
     SessionStarted,
     TurnEnded,
 )
-from vibes_lsp.agents.transcripts import Transcripts
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.ingest.command_files import CommandFile
 from vibes_lsp.model.members import text
@@ -112,7 +112,7 @@ class EventRecorder:
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._transcripts = Transcripts()
+        self._model_uses = ModelUses()
         self._versions: dict[tuple[Agent, str], str] = {}
         self._homes: dict[Path, Trail] = {}
 
@@ -332,7 +332,7 @@ class EventRecorder:
             event: The event.
             resumes: Whether it starts a session again that has ended.
         """
-        use = None if event.model is not None else self._transcripts.find(event)
+        use = None if event.model is not None else self._model_uses.find(event)
         name = event.model or (None if use is None else use.model)
         if name is None and (home := self._home_session(event)) is not None:
             name = home.model.name if home.model.name != UNKNOWN else None

@@ -16,8 +16,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.agents.all_agents import read_event
 from vibes_lsp.agents.events import AgentEvent, FileEdit, FilesEdited, Visit
-from vibes_lsp.agents.sender import agent_of, parse_payload, read_event
+from vibes_lsp.agents.sender import agent_of, parse_payload
 from vibes_lsp.errors import (
     AuditDirNotFound,
     MalformedJson,

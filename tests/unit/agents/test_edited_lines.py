@@ -27,6 +27,7 @@ from tests.unit.agents.tool_calls import (
     sequence,
     whole,
 )
+from vibes_lsp.agents.all_agents import read_event
 from vibes_lsp.agents.edited_lines import (
     EditedRange,
     ResolvedEdit,
@@ -35,7 +36,7 @@ from vibes_lsp.agents.edited_lines import (
     why_unresolved,
 )
 from vibes_lsp.agents.events import FileEdit, FilesEdited, PatchChunk
-from vibes_lsp.agents.sender import parse_payload, read_event
+from vibes_lsp.agents.sender import parse_payload
 from vibes_lsp.model.vocabulary import Action
 
 CALLS: Final = 200

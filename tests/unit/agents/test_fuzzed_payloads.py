@@ -14,9 +14,10 @@ import pytest
 
 from tests.unit.agents.fuzzed_payloads import fuzzed
 from tests.unit.recording.projects import Project, new_project
+from vibes_lsp.agents.all_agents import read_event
 from vibes_lsp.agents.edited_lines import ResolvedEdit, resolve_edits
 from vibes_lsp.agents.events import Agent, FilesEdited
-from vibes_lsp.agents.sender import parse_payload, read_event
+from vibes_lsp.agents.sender import parse_payload
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.ingest.event_log import read_event_log
 from vibes_lsp.ingest.fold import fold_events

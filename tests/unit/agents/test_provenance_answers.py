@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from tests.unit.recording.projects import Project, new_project
+from vibes_lsp.agents.all_agents import read_event
 from vibes_lsp.agents.events import AnnotationShown, ProvenanceAsked
 from vibes_lsp.agents.provenance_answers import provenance_asked
-from vibes_lsp.agents.sender import read_event
 from vibes_lsp.ingest.fold import fold_events
 from vibes_lsp.ingest.hook import store_event
 

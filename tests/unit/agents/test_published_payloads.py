@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.agents.tool_calls import as_bytes
 from tests.unit.recording.projects import Project, new_project
-from vibes_lsp.agents.sender import read_event
+from vibes_lsp.agents.all_agents import read_event
 from vibes_lsp.ingest.fold import fold_events
 from vibes_lsp.ingest.hook import store_event
 

@@ -10,9 +10,10 @@ import pytest
 
 from tests.unit.agents.captured import payloads
 from tests.unit.agents.payload_kinds import KINDS
+from vibes_lsp.agents.all_agents import read_event
 from vibes_lsp.agents.edited_lines import resolve_edits
 from vibes_lsp.agents.events import Agent, AgentEvent, FilesEdited
-from vibes_lsp.agents.sender import agent_of, parse_payload, read_event
+from vibes_lsp.agents.sender import agent_of, parse_payload
 from vibes_lsp.errors import MalformedJson
 
 if TYPE_CHECKING:

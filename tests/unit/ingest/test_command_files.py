@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from vibes_lsp.ingest.shell_commands import only_reads
+from vibes_lsp.ingest.command_files import only_reads
 
 
 @pytest.mark.parametrize(

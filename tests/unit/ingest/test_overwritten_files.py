@@ -15,9 +15,9 @@ from tests.unit.agents.payload_kinds import KINDS
 from tests.unit.agents.published_edits import cursor
 from tests.unit.agents.tool_calls import as_bytes
 from tests.unit.recording.projects import new_project
+from vibes_lsp.agents.all_agents import read_event
 from vibes_lsp.agents.edited_lines import resolve_edit, why_unresolved
 from vibes_lsp.agents.events import FilesEdited
-from vibes_lsp.agents.sender import read_event
 from vibes_lsp.ingest import hook
 from vibes_lsp.ingest.fold import fold_events
 from vibes_lsp.ingest.hook import store_event

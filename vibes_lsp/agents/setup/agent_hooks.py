@@ -5,25 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from vibes_lsp.agents.all_agents import (
-    PROGRAM,
+from vibes_lsp.agents.agent import (
     CodingAgent,
-    ConfigurationFile,
+    HookPlace,
     Scope,
+    Trust,
+    TrustState,
+    TrustStep,
     UserHome,
+)
+from vibes_lsp.agents.installation import find_program, is_installed, program_version
+from vibes_lsp.agents.setup.configuration import (
+    PROGRAM,
+    ConfigurationFile,
     configuration_files,
 )
-from vibes_lsp.agents.programs import program_version
 from vibes_lsp.agents.setup.hook_configuration import HookState
 from vibes_lsp.agents.setup.hook_files import (
     ConfigurationChange,
     add_to_files,
-    find_program,
     inspect_file,
-    is_installed,
     remove_from_files,
 )
-from vibes_lsp.agents.setup.trust import Trust, check_trust
 from vibes_lsp.errors import RefusedWrite
 
 
@@ -114,7 +117,7 @@ def add_agent(
         )
     is_here = is_installed(agent, home)  # before its folder is created
     changes = add_to_files(files)
-    trust = check_trust(agent, scope, files, project, home) if is_here else None
+    trust = _check_trust(agent, scope, files, project, home) if is_here else None
     return AgentChange(agent, scope, changes, trust)
 
 
@@ -153,7 +156,7 @@ def inspect_agent(
         files = configuration_files(agent, scope, project, home, program=wanted)
         own = [_inspect(scope, file) for file in files]
         if runs_programs and any(each.state not in (None, HookState.ABSENT) for each in own):
-            trust[scope] = check_trust(agent, scope, files, project, home)
+            trust[scope] = _check_trust(agent, scope, files, project, home)
         reports += own
     version = program_version(found, project) if runs_programs and found is not None else ""
     has_folder = agent.home_folder(home).is_dir()
@@ -165,3 +168,19 @@ def _inspect(scope: Scope, file: ConfigurationFile) -> HookedFile:
         return HookedFile(scope, file.path, inspect_file(file))
     except RefusedWrite as error:
         return HookedFile(scope, file.path, None, error.message)
+
+
+def _check_trust(
+    agent: CodingAgent, scope: Scope, files: list[ConfigurationFile], project: Path, home: UserHome
+) -> Trust:
+    """Return whether an agent runs our hooks in a project; nothing is trusted for a person."""
+    if agent.trust is TrustStep.NONE:
+        return Trust(TrustState.NOT_NEEDED)
+    if agent.check_trust is None:
+        return Trust(
+            TrustState.UNKNOWN,
+            f"{agent.name} may ask to trust the folder",
+            f"open the folder in {agent.name} and trust it if it asks",
+        )
+    paths = [file.path for file in files]
+    return agent.check_trust(HookPlace(scope, paths, project.resolve(), home))

@@ -1,4 +1,4 @@
-"""Write our hooks into agents' configuration files, remove them, and find which agents are here.
+"""Write our hooks into agents' configuration files, and remove them.
 
 A file that cannot be parsed is refused and stays as it is. Files are replaced whole, with their
 permissions, and no link is followed out of a project.
@@ -7,20 +7,14 @@ permissions, and no link is followed out of a project.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.agents.all_agents import (
-    AGENTS,
-    CodingAgent,
-    ConfigurationFile,
-    Scope,
-    UserHome,
-)
+from vibes_lsp.agents.agent import Scope
+from vibes_lsp.agents.setup.configuration import ConfigurationFile
 from vibes_lsp.agents.setup.hook_configuration import HookState, MisplacedHooks
 from vibes_lsp.agents.setup.mcp_registration import MisplacedServers
 from vibes_lsp.agents.setup.whole_files import ForeignFile, WholeFile
@@ -37,7 +31,7 @@ from vibes_lsp.store.files import (
 
 _UNUSABLE: Final = (MalformedJson, MisplacedHooks, MisplacedServers, ForeignFile)
 """Why a file is refused as it is."""
-MAX_FILE: Final = 1 << 20
+_MAX_FILE: Final = 1 << 20
 """Largest configuration that is read, in bytes."""
 
 
@@ -129,25 +123,6 @@ def inspect_file(file: ConfigurationFile) -> HookState:
         raise _refusal(path, error) from error
 
 
-def find_program(agent: CodingAgent, home: UserHome) -> Path | None:
-    """Return the program of an agent on PATH; None without one."""
-    for name in agent.programs:
-        found = shutil.which(name, path=home.variables.get("PATH"))
-        if found is not None:
-            return Path(found)
-    return None
-
-
-def is_installed(agent: CodingAgent, home: UserHome) -> bool:
-    """Return whether a person has an agent: a program on PATH, or a folder in the home folder."""
-    return agent.home_folder(home).is_dir() or find_program(agent, home) is not None
-
-
-def detected_agents(home: UserHome) -> tuple[CodingAgent, ...]:
-    """Return the agents that this person has."""
-    return tuple(agent for agent in AGENTS if is_installed(agent, home))
-
-
 def _real_path(file: ConfigurationFile) -> Path:
     """Return where the links of a path lead, which must not be outside the project."""
     if file.scope is Scope.PROJECT and not is_inside(file.path, file.top):
@@ -163,7 +138,7 @@ def _real_path(file: ConfigurationFile) -> Path:
 
 def _read(path: Path) -> str | None:
     try:
-        data = read_file(path, limit=MAX_FILE)
+        data = read_file(path, limit=_MAX_FILE)
         return None if data is None else data.decode("utf-8")
     except UnreadableFile as error:
         raise RefusedWrite(f"{path}: {error.message}", hint=error.hint) from error

@@ -15,14 +15,8 @@ from typing import Final
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
 
-from vibes_lsp.agents.all_agents import (
-    PROGRAM,
-    CodingAgent,
-    Configuration,
-    ConfigurationFile,
-    Scope,
-    UserHome,
-)
+from vibes_lsp.agents.agent import CodingAgent, Scope, ServerList, UserHome
+from vibes_lsp.agents.setup.configuration import PROGRAM, Configuration, ConfigurationFile
 from vibes_lsp.agents.setup.hook_configuration import HookState
 from vibes_lsp.agents.setup.json_edits import (
     SPACE,
@@ -60,49 +54,6 @@ class MisplacedServers(VibesError):
     code = "misplaced-servers"
 
 
-@dataclass(frozen=True, slots=True)
-class _List:
-    """Where an agent lists its MCP servers.
-
-    Attributes:
-        project_file: Its file in a project; empty if there is none.
-        user_file: The same in the agent's folder.
-        member: The JSON member with the servers; empty for Codex's TOML.
-        base: Other members of an entry.
-        user_base: Other members of an entry in `user_file`.
-        is_one_list: Whether program and arguments are one list.
-    """
-
-    project_file: str
-    user_file: str
-    member: str = "mcpServers"
-    base: Members | None = None
-    user_base: Members | None = None
-    is_one_list: bool = False
-
-
-_LISTS: Final[Mapping[str, _List]] = {
-    "claude-code": _List(".mcp.json", ""),
-    "codex": _List(".codex/config.toml", "config.toml", member=""),
-    "gemini-cli": _List(".gemini/settings.json", "settings.json"),
-    "copilot-cli": _List(
-        ".mcp.json", "mcp-config.json", user_base={"type": "local", "tools": ["*"]}
-    ),
-    "qwen-code": _List(".qwen/settings.json", "settings.json"),
-    "opencode": _List(
-        "opencode.json",
-        "opencode.json",
-        member="mcp",
-        base={"type": "local", "enabled": True},
-        is_one_list=True,
-    ),
-    "cursor": _List(".cursor/mcp.json", "mcp.json"),
-    "windsurf": _List("", "mcp_config.json"),
-    "copilot-vscode": _List(".vscode/mcp.json", "", member="servers", base={"type": "stdio"}),
-}
-"""The lists by the slug of the agent."""
-
-
 def server_files(
     agent: CodingAgent, scope: Scope, project: Path, home: UserHome, *, program: str = PROGRAM
 ) -> list[ConfigurationFile]:
@@ -115,31 +66,29 @@ def server_files(
         home: The person's home.
         program: What the agent starts.
     """
-    found = _LISTS.get(agent.slug)
-    name = "" if found is None else _file(found, scope)
-    if found is None or not name:
+    servers = agent.servers
+    if servers is None:
+        return []
+    name = servers.project_file if scope is Scope.PROJECT else servers.user_file
+    if not name:
         return []
     top = project if scope is Scope.PROJECT else agent.home_folder(home)
     configuration: Configuration = (
-        JsonServer(found.member, _entry(found, scope, program))
-        if found.member
+        JsonServer(servers.member, _entry(servers, scope, program))
+        if servers.member
         else TomlServer(program)
     )
     return [ConfigurationFile(top / name, scope, top, configuration)]
 
 
-def _file(found: _List, scope: Scope) -> str:
-    return found.project_file if scope is Scope.PROJECT else found.user_file
-
-
-def _entry(found: _List, scope: Scope, program: str) -> Members:
+def _entry(servers: ServerList, scope: Scope, program: str) -> Members:
     command: Members = (
         {"command": [program, *_ARGUMENTS]}
-        if found.is_one_list
+        if servers.is_one_list
         else {"command": program, "args": [*_ARGUMENTS]}
     )
-    more = found.user_base if scope is Scope.USER else None
-    return {**(found.base or {}), **(more or {}), **command}
+    more = servers.user_base if scope is Scope.USER else {}
+    return {**servers.base, **more, **command}
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from vibes_lsp.agents.all_agents import AGENTS, CodingAgent, Scope, UserHome, current_home
+from vibes_lsp.agents.agent import CodingAgent, Scope, UserHome
+from vibes_lsp.agents.all_agents import AGENTS, detected_agents
+from vibes_lsp.agents.installation import current_home
 from vibes_lsp.agents.setup.agent_hooks import add_agent, inspect_agent
 from vibes_lsp.agents.setup.hook_configuration import HookState
-from vibes_lsp.agents.setup.hook_files import detected_agents
 from vibes_lsp.errors import RefusedWrite
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from vibes_lsp.agents.all_agents import BY_SLUG, Scope, UserHome, configuration_files
+from vibes_lsp.agents.agent import Scope, UserHome
+from vibes_lsp.agents.all_agents import BY_SLUG
+from vibes_lsp.agents.setup.configuration import configuration_files
 from vibes_lsp.agents.setup.hook_configuration import HookState
 
 

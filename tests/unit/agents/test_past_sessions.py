@@ -15,14 +15,15 @@ from hypothesis import strategies as st
 from tests.unit.agents.written_sessions import WRITERS, Step, replace
 from vibes_lsp.agents.edited_lines import text_lines
 from vibes_lsp.agents.events import DiffHunk, FileEdit, PatchChunk
-from vibes_lsp.agents.session_files import AGENTS, Reading, read_edits, session_files
+from vibes_lsp.agents.past_sessions import READ_AGENTS, read_edits, session_files
+from vibes_lsp.agents.session_files import Reading
 from vibes_lsp.exchange.commit_search import DatedEdit
 from vibes_lsp.exchange.replay import attribute_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from vibes_lsp.agents.session_edits import AgentEdit
+    from vibes_lsp.agents.session_files import AgentEdit
 
 START = datetime(2026, 2, 3, 9, tzinfo=UTC)
 STEPS = (
@@ -51,7 +52,7 @@ ODD: Final[tuple[Any, ...]] = (
 
 def read(home: Path, project: Path, agent: str) -> tuple[list[AgentEdit], Reading]:
     reading = Reading()
-    files = [(AGENTS[agent], path) for path in session_files(AGENTS[agent], home, {})]
+    files = [(READ_AGENTS[agent], path) for path in session_files(READ_AGENTS[agent], home, {})]
     return list(read_edits(files, [str(project)], reading)), reading
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from vibes_lsp.agents.claude_like import call_content
+from vibes_lsp.agents.current_session import find_reasoning
 from vibes_lsp.agents.events import Agent, AgentEvent, CommandRun, FilesRead, SessionKey
-from vibes_lsp.agents.session_reasoning import find_reasoning
 
 if TYPE_CHECKING:
     from pathlib import Path
