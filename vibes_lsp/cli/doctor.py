@@ -8,14 +8,14 @@ import click
 
 from vibes_lsp.agents.installation import current_home
 from vibes_lsp.checks.context import open_context
-from vibes_lsp.checks.diagnosis import Group, Health, Step
-from vibes_lsp.checks.doctor import diagnose, diagnose_program
-from vibes_lsp.checks.doctor_fixes import Fix, apply_fixes
 from vibes_lsp.cli.init import program_path
 from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import audit_directory, now
+from vibes_lsp.doctor.diagnosis import diagnose, diagnose_program
+from vibes_lsp.doctor.fixes import Fix, apply_fixes
+from vibes_lsp.doctor.steps import Group, Health, Step
 from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.history.missing_trail import explained, missing_trail
 from vibes_lsp.store.audit_dir import AuditDir

@@ -12,8 +12,8 @@ from vibes_lsp.agents.all_agents import AGENTS
 from vibes_lsp.agents.setup.agent_hooks import add_agent, inspect_agent
 from vibes_lsp.agents.setup.configuration import PROGRAM
 from vibes_lsp.agents.setup.hook_configuration import HookState
-from vibes_lsp.checks.doctor_recording import abandoned_files, wrong_modes
 from vibes_lsp.checks.finding import pluralize
+from vibes_lsp.doctor.recording import abandoned_files, wrong_modes
 from vibes_lsp.errors import RefusedWrite, VibesError
 from vibes_lsp.ingest.fold import fold_events
 from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook, install_hook

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 import vibes_lsp
-from vibes_lsp.checks.diagnosis import Group, Health, Step, age
 from vibes_lsp.checks.finding import pluralize
+from vibes_lsp.doctor.steps import Group, Health, Step, age
 from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.ingest.hook import MAX_WAITING, is_folding

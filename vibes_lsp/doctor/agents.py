@@ -16,8 +16,8 @@ from vibes_lsp.agents.all_agents import AGENTS
 from vibes_lsp.agents.setup.agent_hooks import AgentReport, inspect_agent
 from vibes_lsp.agents.setup.configuration import PROGRAM
 from vibes_lsp.agents.setup.hook_configuration import HookState
-from vibes_lsp.checks.diagnosis import Group, Health, Step, age
 from vibes_lsp.checks.finding import pluralize
+from vibes_lsp.doctor.steps import Group, Health, Step, age
 from vibes_lsp.ingest.event_log import (
     NO_AGENT,
     NOTHING_TO_RECORD,

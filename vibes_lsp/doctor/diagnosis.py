@@ -18,12 +18,12 @@ from typing import Final
 from vibes_lsp import __version__
 from vibes_lsp.agents.agent import UserHome
 from vibes_lsp.checks.context import CheckContext
-from vibes_lsp.checks.diagnosis import Group, Health, Step
-from vibes_lsp.checks.doctor_agents import agent_steps
-from vibes_lsp.checks.doctor_recording import recording_steps, server_steps
 from vibes_lsp.checks.files import check_config, check_git_setup, check_log, check_manifest
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.checks.hidden_texts import check_hidden_texts
+from vibes_lsp.doctor.agents import agent_steps
+from vibes_lsp.doctor.recording import recording_steps, server_steps
+from vibes_lsp.doctor.steps import Group, Health, Step
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.history.project_files import count_foreign, read_source
 from vibes_lsp.history.repository import Repository

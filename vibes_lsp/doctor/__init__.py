@@ -1,0 +1,1 @@
+"""`vibes doctor`: why no annotation is shown, and what to do; each step is tested in turn."""
