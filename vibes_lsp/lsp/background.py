@@ -10,7 +10,6 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Any, Final
 
 from lsprotocol import types
@@ -22,8 +21,7 @@ from vibes_lsp.ingest.hook import has_waiting_events
 from vibes_lsp.lsp.projects import Project, Projects
 from vibes_lsp.lsp.refresh import refresh_documents, refresh_project
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.store.file_stamps import FileStamp, file_stamp
-from vibes_lsp.store.waiting import has_mark, waiting_files, waiting_place
+from vibes_lsp.store.waiting import has_mark, waiting_place
 
 _logger = logging.getLogger(__name__)
 
@@ -97,7 +95,7 @@ class TrailPolling:
     """Has a client that does not watch files ask again when another program has recorded.
 
     Neovim watches no files on Linux: what an agent writes there after the last request would not
-    be seen before the next one. A few `stat` calls for each trail, eleven for each knowledge base.
+    be seen before the next one. Some `stat` calls for each trail, file and knowledge base.
 
     Args:
         server: The server.
@@ -106,7 +104,6 @@ class TrailPolling:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._looks = Debouncer(self._look, POLLING_INTERVAL)
-        self._known: dict[Path, FileStamp | None] = {}
 
     def start(self) -> None:
         """Look at the trails from now on."""
@@ -118,14 +115,7 @@ class TrailPolling:
 
     async def _look(self, key: str) -> None:
         try:
-            found = {
-                file: file_stamp(file)
-                for project in self._server.projects.all()
-                for file in (project.directory.log, *waiting_files(project.directory))
-            }
-            if found != self._known:
-                self._known = found
-                await refresh_outdated(self._server)
+            await refresh_outdated(self._server)
             await self._server.knowledge.refresh()
         finally:
             self._looks.schedule(key)
@@ -145,23 +135,24 @@ async def look_up_history(ls: Server, project: Project) -> None:
     The client is refreshed when answers change. One lookup at a time: a change meanwhile is covered
     by one more lookup at the end.
     """
-    if not project.begin_lookups():
+    coverage, opened_in = project.coverage, ls.projects.opened_in
+    if project.is_indexing or coverage.running.locked():
         return
-    opened_in = ls.projects.opened_in
-    try:
-        while request := project.next_lookup(
-            opened_in(project), use_git=ls.settings.use_git, use_notes=ls.settings.notes
+    async with coverage.running:
+        while request := coverage.request(
+            opened_in(project),
+            project.snapshot.renamed,
+            use_git=ls.settings.use_git,
+            use_notes=ls.settings.notes,
         ):
             found = await ls.run_in_thread(partial(project.history.look_up, request))
             project.accept_history(request, found)
             await _refresh_outdated_in(ls, project)
-            if not project.needs_lookup(opened_in(project)):
+            if coverage.covers_all(opened_in(project)):
                 closed = await ls.run_in_thread(project.history.look_up_closed_files)
                 if project.accept_closed_files(request, closed):
                     await refresh_project(ls, project)
             await _say_what_is_late(ls, project)
-    finally:
-        project.end_lookups()
 
 
 async def _refresh_outdated_in(ls: Server, project: Project) -> None:

@@ -88,12 +88,7 @@ class DocumentState:
             self._place(trail, self.placements() if self._document.has_changes else ())
 
     def snapshot(self, trail: TrailSnapshot, *, is_provisional: bool) -> DocumentSnapshot:
-        """Return the updated document; the last snapshot while nothing has changed.
-
-        Args:
-            trail: As given to `update`.
-            is_provisional: Asked after `update`, which may find commits that git has to compare.
-        """
+        """Return the document, updated with the same trail; the last snapshot if nothing changed."""
         placements, last = self.placements(), self._snapshot
         if (
             last is None

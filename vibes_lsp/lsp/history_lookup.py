@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -54,27 +55,34 @@ class HistoryCoverage:
     Only the event loop may touch it.
 
     Attributes:
-        is_running: Whether a lookup runs; there is never more than one for a project.
+        running: Held while lookups run; there is never more than one for a project.
+        looked_at: The file that the client has asked about last: it is looked up first.
     """
 
     def __init__(self) -> None:
-        self.is_running = False
+        self.running = asyncio.Lock()
+        self.looked_at = ""
         self._change = 0
         self._covered: dict[str, tuple[int, Text]] = {}
         self._covered_closed = -1
+        self._result = asyncio.Event()
 
     def add_change(self) -> None:
-        """Count a change that needs a lookup: of the trail, of HEAD, of a path, or a save."""
+        """Count a change that needs a lookup: of the trail, HEAD, a path or a setting; a save."""
         self._change += 1
+
+    async def until_next(self) -> None:
+        """Wait for the next result of a lookup."""
+        self._result.clear()
+        await self._result.wait()
 
     def request(
         self,
         opened: Sequence[tuple[str, Document]],
         renamed: Mapping[str, str],
-        first: str,
         *,
         use_git: bool,
-        use_notes: bool,
+        use_notes: bool = True,
     ) -> LookupRequest | None:
         """Return the next lookup; None when all is covered.
 
@@ -83,7 +91,6 @@ class HistoryCoverage:
         Args:
             opened: The open documents with their paths.
             renamed: New paths by old ones.
-            first: The path of the document that is looked at.
             use_git: Whether to ask git at all.
             use_notes: Whether to read git-ai's notes and the trailers of commits.
         """
@@ -92,13 +99,14 @@ class HistoryCoverage:
         texts = {
             path: document.text for path, document in opened if not self.covers(path, document)
         }
-        if first in texts and use_git:
-            texts = {first: texts[first]}
+        if self.looked_at in texts and use_git:
+            texts = {self.looked_at: texts[self.looked_at]}
         paths = frozenset(path for path, _ in opened)
         return LookupRequest(self._change, texts, paths, dict(renamed), use_git, use_notes)
 
     def cover(self, request: LookupRequest) -> None:
         """Record a lookup that has ended."""
+        self._result.set()
         covered = {path: (request.change, text) for path, text in request.texts.items()}
         self._covered = {
             path: each for path, each in (self._covered | covered).items() if path in request.opened

@@ -32,7 +32,6 @@ from vibes_lsp.lsp.snapshots import (
     HistorySnapshot,
     TrailSnapshot,
     snapshot_of_file,
-    snapshot_while_indexing,
 )
 from vibes_lsp.placing.locate_annotations import LocationsByLineage
 from vibes_lsp.store.audit_dir import AuditDir, nearest_audit_dir
@@ -60,6 +59,8 @@ class Project:
         trail: The log and the manifest. Nothing but `lsp.indexing` uses it while it is indexed.
         pending: Inline completions that are not in the log yet.
         history: Reads the git history, in a thread.
+        coverage: What the lookups in git history cover.
+        late_notice: What was said last of edits that no hook has written into their commit.
     """
 
     def __init__(self, directory: AuditDir, *, previews_risk: bool = False) -> None:
@@ -72,15 +73,13 @@ class Project:
         self.directory, self.trail = directory, trail
         self.pending = PendingCompletions(directory)
         self.history = HistoryLookup(trail)
-        self._coverage = HistoryCoverage()
+        self.coverage = HistoryCoverage()
         self._repository = RepositoryState(directory.project)
         self._was_indexed = asyncio.Event()
-        self._history_changed = asyncio.Event()
         self._snapshot = TrailSnapshot(
             trail, self.pending, load_config(directory), previews_risk=previews_risk
         )
         self._published_generation = 0
-        self._looked_at = ""
         self.late_notice = ""
         self._documents: dict[str, DocumentState] = {}
 
@@ -131,7 +130,7 @@ class Project:
         if self.is_indexing:
             return False
         self._was_indexed.clear()
-        self._snapshot = replace(self._snapshot, trail=Trail(self.directory), is_indexing=True)
+        self._snapshot = self._snapshot.later(trail=Trail(self.directory), is_indexing=True)
         return True
 
     def end_indexing(self) -> None:
@@ -161,13 +160,13 @@ class Project:
         if is_other:
             self._snapshot = before.later(config=config)
         if has_changed := self._repository.refresh() or is_other:
-            self._coverage.add_change()
+            self.coverage.add_change()
         return has_changed
 
     def rename(self, old: str, new: str) -> None:
         """Move the annotations of a file or folder to its new path."""
         self._snapshot = self._snapshot.with_renamed(old, new)
-        self._coverage.add_change()
+        self.coverage.add_change()
 
     def preview_risk(self, *, wanted: bool) -> None:
         """Show live scores also where the project has not enabled them, or do not (R27)."""
@@ -182,19 +181,14 @@ class Project:
         Raises:
             UnreadableFile: The file is not open, and cannot be read.
         """
-        if self.is_indexing:
-            text = read_source(self.directory.project, path) if document is None else document.text
-            version = None if document is None else document.version
-            return snapshot_while_indexing(self._snapshot, path, uri, version, text)
+        is_provisional = self.is_indexing or not self.coverage.covers(path, document)
         if document is None:  # nothing is kept: no message says when a client is done with a file
             text = read_source(self.directory.project, path)
-            is_provisional = not self._coverage.covers(path, None)
             return snapshot_of_file(self._snapshot, path, uri, text, is_provisional=is_provisional)
         state = self._state_of(document)
         if state is None:
             state = self._documents[uri] = DocumentState(path, document, self._snapshot)
         state.update(self._snapshot)
-        is_provisional = not self._coverage.covers(path, document)
         return state.snapshot(self._snapshot, is_provisional=is_provisional)
 
     def snapshot_while_typing(self, document: Document) -> DocumentSnapshot | None:
@@ -237,47 +231,9 @@ class Project:
 
     # Git history
 
-    def invalidate_history(self) -> None:
-        """Have the next lookup ask again: a file was saved, or git or notes turned on or off."""
-        self._coverage.add_change()
-
-    def begin_lookups(self) -> bool:
-        """Begin lookups in git history; return False while others run or the log is indexed."""
-        if self.is_indexing or self._coverage.is_running:
-            return False
-        self._coverage.is_running = True
-        return True
-
-    def end_lookups(self) -> None:
-        """End lookups in git history."""
-        self._coverage.is_running = False
-        self._history_changed.set()
-
-    async def until_next_history(self) -> None:
-        """Wait for the next result of a lookup in git history."""
-        self._history_changed.clear()
-        await self._history_changed.wait()
-
-    def next_lookup(
-        self, opened: list[tuple[str, Document]], *, use_git: bool, use_notes: bool = True
-    ) -> LookupRequest | None:
-        """Return the next lookup; None when all is covered."""
-        return self._coverage.request(
-            opened, self._snapshot.renamed, self._looked_at, use_git=use_git, use_notes=use_notes
-        )
-
-    def look_at(self, path: str) -> None:
-        """Look up the history of this file first: the client has asked about it last."""
-        self._looked_at = path
-
-    def needs_lookup(self, opened: list[tuple[str, Document]]) -> bool:
-        """Whether history may answer differently now about any of these open documents."""
-        return not self._coverage.covers_all(opened)
-
     def accept_history(self, request: LookupRequest, found: HistorySnapshot) -> None:
         """Use the result of a lookup."""
-        self._coverage.cover(request)
-        self._history_changed.set()
+        self.coverage.cover(request)
         if found != self._snapshot.history:
             self._snapshot = self._snapshot.later(history=found)
 
@@ -287,7 +243,7 @@ class Project:
         is_other = (found.new_names, found.nearest) != (known.new_names, known.nearest)
         before = self._snapshot.later() if is_other else self._snapshot
         self._snapshot = replace(before, closed_files=found)
-        self._coverage.cover_closed_files(request)
+        self.coverage.cover_closed_files(request)
         return is_other
 
 
@@ -449,7 +405,7 @@ class Projects:
         if path.split("/")[0] == project.directory.path.name:
             return None
         if is_looked_at and document is not None:
-            project.look_at(path)
+            project.coverage.looked_at = path
         try:
             return project.document_snapshot(uri, path, document)
         except OutdatedIndex:

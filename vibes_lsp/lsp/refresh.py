@@ -101,7 +101,7 @@ class FileWatchers:
     async def watch(self, uri: str) -> None:
         """Watch what the trail of a file or folder has outside the client's folders, if it can."""
         path = path_of(uri)
-        if path is None or not self._declares("relative_pattern_support"):
+        if path is None or not (self._can_watch and self._declares("relative_pattern_support")):
             return
         try:
             directory = find_audit_dir(path)

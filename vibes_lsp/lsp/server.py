@@ -170,7 +170,7 @@ class Server(LanguageServer):
         before = self.settings
         if (settings.use_git, settings.notes) != (before.use_git, before.notes):
             for project in self.projects.all():
-                project.invalidate_history()
+                project.coverage.add_change()
         self.settings = settings
         self.projects.preview_risk(wanted=settings.preview_risk)
         self.knowledge.is_enabled = settings.knowledge

@@ -270,14 +270,6 @@ def snapshot_of_file(
     return DocumentSnapshot(trail, path, uri, None, text, placements, report, is_provisional)
 
 
-def snapshot_while_indexing(
-    trail: TrailSnapshot, path: str, uri: str, version: int | None, text: Text
-) -> DocumentSnapshot:
-    """Return the snapshot of a file whose annotations are not known yet."""
-    report = _report(trail, text, {})
-    return DocumentSnapshot(trail, path, uri, version, text, (), report, is_provisional=True)
-
-
 def _report(
     trail: TrailSnapshot, text: Text, resolved_commits: Mapping[str, ResolvedCommit]
 ) -> PlacementReport:

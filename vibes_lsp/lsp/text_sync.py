@@ -68,7 +68,7 @@ def register(  # noqa: C901  # a list of handlers
             await ls.knowledge.refresh()
         await diagnostics.push(ls, uri)
         if found is not None:
-            found[0].invalidate_history()
+            found[0].coverage.add_change()
             await look_up_history(ls, found[0])
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
@@ -102,7 +102,7 @@ def register(  # noqa: C901  # a list of handlers
 async def _look_up_history(ls: Server, uri: str) -> None:
     found = ls.projects.owner(uri)
     if found is not None:
-        found[0].look_at(found[1])
+        found[0].coverage.looked_at = found[1]
         await look_up_history(ls, found[0])
 
 

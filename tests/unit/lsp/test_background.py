@@ -92,7 +92,7 @@ async def test_changes_during_a_lookup_are_covered_by_one_more(
     found = server.projects.owner(uri)
     assert found is not None
     project, _ = found
-    assert project.needs_lookup(server.projects.opened_in(project)), "they have asked"
+    assert not project.coverage.covers_all(server.projects.opened_in(project)), "they have asked"
     slow.go.set()
     await settled(server)
     assert slow.calls == 2
@@ -124,7 +124,7 @@ async def test_the_file_that_is_looked_at_is_looked_up_first(
     assert asked[-1] == (["three.py"], every)
     found = server.projects.owner(uri)
     assert found is not None
-    assert not found[0].needs_lookup(server.projects.opened_in(found[0]))
+    assert found[0].coverage.covers_all(server.projects.opened_in(found[0]))
 
 
 async def test_an_outdated_check_is_skipped(

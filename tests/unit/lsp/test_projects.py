@@ -70,7 +70,7 @@ def test_an_answer_without_a_history_lookup_is_provisional(
 
     def look(*paths: str) -> None:
         opened = [each for each in projects.opened_in(project) if each[0] in paths]
-        request = project.next_lookup(opened, use_git=True)
+        request = project.coverage.request(opened, {}, use_git=True)
         assert request is not None
         project.accept_history(
             request,

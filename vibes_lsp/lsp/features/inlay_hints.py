@@ -70,7 +70,7 @@ async def _lasting_snapshot(ls: Server, uri: str) -> DocumentSnapshot | None:
     with suppress(TimeoutError):
         async with asyncio.timeout(INLAY_HINTS.limit):
             while snapshot is not None and _is_outdated_soon(ls, snapshot):
-                await ls.projects.project(snapshot.trail.trail.directory).until_next_history()
+                await ls.projects.project(snapshot.trail.trail.directory).coverage.until_next()
                 snapshot = ls.projects.snapshot(uri)
     return snapshot
 
