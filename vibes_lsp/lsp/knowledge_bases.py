@@ -75,7 +75,6 @@ class KnowledgeBaseState:
         self._stamps: _Stamps | None = None
         self._read_at = 0
         self._followers: dict[str, FollowedEvidence] = {}
-        self._unproven: set[str] = set()
         self._reading = asyncio.Lock()
 
     @property
@@ -89,7 +88,7 @@ class KnowledgeBaseState:
     def invalidate(self) -> None:
         """Read all that changed, and what proves the lines, before the next answer."""
         self._stamps = None
-        self._unproven.update(self._followers)
+        self._followers.clear()
 
     async def refresh(self) -> bool:
         """Read what changed, in a thread; return whether anything did."""
@@ -119,9 +118,7 @@ class KnowledgeBaseState:
             before, snapshot = self.follower(document), self.snapshot
             if snapshot is None:
                 return False
-            is_known = document.uri not in self._unproven
-            self._unproven.discard(document.uri)
-            if is_known and before is not None and before.snapshot is snapshot:
+            if before is not None and before.snapshot is snapshot:
                 if before.is_located or document.is_typing:
                     return False
                 cited = before.cited
@@ -148,14 +145,12 @@ class KnowledgeBaseState:
             follower is not None
             and follower.is_located
             and follower.snapshot is self.snapshot
-            and document.uri not in self._unproven
             and self.is_current
         )
 
     def discard(self, uri: str) -> None:
         """Delete the state of a document that was closed."""
         self._followers.pop(uri, None)
-        self._unproven.discard(uri)
 
 
 class KnowledgeBases:
@@ -172,15 +167,11 @@ class KnowledgeBases:
         self._run = run
         self._states: dict[Path, KnowledgeBaseState] = {}
         self._on_change: Callable[[KnowledgeBaseState], None] = lambda _state: None
-        self._tasks: set[asyncio.Task[bool]] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
 
     def call_on_change(self, callback: Callable[[KnowledgeBaseState], None]) -> None:
         """Call a function when a knowledge base was read, and is another one than before."""
         self._on_change = callback
-
-    def all(self) -> list[KnowledgeBaseState]:
-        """Return all knowledge bases that were asked about."""
-        return list(self._states.values())
 
     def owner(self, uri: str) -> tuple[KnowledgeBaseState, str] | None:
         """Return the knowledge base of a file, and the file's path in its project."""
@@ -220,8 +211,6 @@ class KnowledgeBases:
             self._tasks.add(task)
             task.add_done_callback(self._end)
             await asyncio.wait([task], timeout=None if is_patient else KNOWLEDGE_BASE.limit)
-            if not task.done():
-                task.add_done_callback(partial(self._tell_if_moved, state))
         return self._from_memory(document)
 
     async def citing(
@@ -253,30 +242,21 @@ class KnowledgeBases:
             return
         await self._update(*found, document)
 
-    async def refresh(self) -> None:
-        """Read the knowledge bases that changed on disk."""
-        await self._refresh(())
+    async def refresh(self, changed: Collection[str] = ()) -> None:
+        """Read the knowledge bases that changed on disk.
 
-    async def refresh_changed(self, uris: Collection[str]) -> None:
-        """Read knowledge bases of which files changed, maybe in place, which folders do not show.
-
-        Captured bytes are in no snapshot, but prove lines: a change of them changes answers.
+        Args:
+            changed: The URIs of files that changed, maybe in place, which folders do not show.
+                Captured bytes are in no snapshot, but prove lines.
         """
-        for state in self.all():  # before the first wait: no answer is in between
-            state.invalidate()
-        await self._refresh([uri for uri in uris if uri.endswith("/content")])
-
-    async def _refresh(self, captured: Collection[str]) -> None:
-        for state in self.all():
+        if changed:
+            for state in self._states.values():  # before the first wait: no answer is in between
+                state.invalidate()
+        captured = [uri for uri in changed if uri.endswith("/content")]
+        for state in list(self._states.values()):
             sources = f"{(state.path / 'sources').as_uri()}/"
             if await state.refresh() or any(uri.startswith(sources) for uri in captured):
                 self._on_change(state)
-
-    def written(self, uri: str) -> None:
-        """Read the knowledge base of a file again: something was written to it."""
-        found = self.owner(uri)
-        if found is not None:
-            found[0].invalidate()
 
     def discard(self, uri: str) -> None:
         """Delete the state of a document that was closed."""
@@ -294,34 +274,19 @@ class KnowledgeBases:
         found = next((each for each in followers if each is not None), None)
         return None if found is None else found.knowledge()
 
-    def _end(self, task: asyncio.Task[bool]) -> None:
+    def _end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:  # answers go without claims
             _logger.error("knowledge base: %s", report(error).message)
 
-    def _tell_if_moved(self, state: KnowledgeBaseState, task: asyncio.Task[bool]) -> None:
-        """Tell what an answer did not wait for."""
-        if not task.cancelled() and task.exception() is None and task.result():
-            self._on_change(state)
-
-    async def _update(self, state: KnowledgeBaseState, path: str, document: Document) -> bool:
-        """Read what changed, and place the evidence.
-
-        Returns:
-            Whether evidence was placed that no client was told of: that of a new document.
-        """
-        is_first = state.snapshot is None
-        is_changed = False
-        if is_first or not state.is_current:
-            is_changed = await state.refresh()
-        is_known, is_moved = state.follower(document) is not None, False
+    async def _update(self, state: KnowledgeBaseState, path: str, document: Document) -> None:
+        """Read what changed, and place the evidence; tell the client if answers change."""
+        is_changed = await state.refresh()
         if self._documents.get(document.uri) is document:
-            is_moved = await state.follow(path, document)
-        if is_changed or (is_known and is_moved):  # other answers may have been given before
+            is_changed = await state.follow(path, document) or is_changed
+        if is_changed:
             self._on_change(state)
-            return False
-        return is_moved
 
     async def _of_closed(
         self, state: KnowledgeBaseState, path: str, uri: str

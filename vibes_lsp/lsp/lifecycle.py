@@ -152,9 +152,9 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         ls: Server, params: types.DidChangeWatchedFilesParams
     ) -> None:
         flush.schedule_events()
-        changed = [each.uri for each in params.changes if is_knowledge_file(each.uri)]
-        if changed:
-            await ls.knowledge.refresh_changed(changed)
+        await ls.knowledge.refresh(
+            [each.uri for each in params.changes if is_knowledge_file(each.uri)]
+        )
         await refresh_outdated(ls)
 
 

@@ -64,8 +64,7 @@ def register(  # noqa: C901  # a list of handlers
         await flush.flush_document(uri)
         flush.schedule_events()
         if is_knowledge_file(uri):
-            ls.knowledge.written(uri)
-            await ls.knowledge.refresh()
+            await ls.knowledge.refresh([uri])
         await diagnostics.push(ls, uri)
         if found is not None:
             found[0].coverage.add_change()
