@@ -61,7 +61,7 @@ export class LineTexts implements vscode.Disposable {
 
   private firstLines(document: vscode.TextDocument): [number, Placement][] {
     return (this.cache.get(document)?.placements ?? []).flatMap((placement) => {
-      const first = placement.runs.find(({ kind }) => kind !== 'human');
+      const [first] = placement.runs;
       return first === undefined ? [] : [[first.lineStart - 1, placement] satisfies [number, Placement]];
     });
   }

@@ -58,8 +58,8 @@ export interface Placement {
   waits: boolean;
 }
 
-/** Origin of a line: AI (verified), AI (claimed only), edited since, or human. */
-export type Kind = 'ai' | 'claimed' | 'edited' | 'human';
+/** Origin of a line that an annotation owns: AI (verified), AI (claimed only), or edited since. */
+export type Kind = 'ai' | 'claimed' | 'edited';
 
 /** Lines that a placement owns, 1-based and inclusive, all of one kind. */
 export interface Run {

@@ -55,9 +55,9 @@ export class ProvenanceCache implements vscode.Disposable {
     return this.answers.has(document.uri.toString()) && this.get(document) === undefined;
   }
 
-  /** Returns the placement whose AI lines include a 0-based line; undefined for a human line. */
+  /** Returns the placement that owns a 0-based line; undefined for a line without an owner. */
   authorAt(document: vscode.TextDocument, line: number): PlacementWithRuns | undefined {
-    const isOwner = ({ lineStart, lineEnd, kind }: Run) => kind !== 'human' && lineStart <= line + 1 && line + 1 <= lineEnd;
+    const isOwner = ({ lineStart, lineEnd }: Run) => lineStart <= line + 1 && line + 1 <= lineEnd;
     return this.get(document)?.placements.find(({ runs }) => runs.some(isOwner));
   }
 

@@ -53,14 +53,14 @@ export class StatusBar implements vscode.Disposable {
 
 /** Returns the short text, the sentence of the tooltip, and the AI lines of each model, most first. Only verified lines count as the share. */
 export function summaryOf({ placements }: Pick<Provenance, 'placements'>, total: number) {
-  const counts: Record<Kind, number> = { ai: 0, claimed: 0, edited: 0, human: 0 };
+  const counts: Record<Kind, number> = { ai: 0, claimed: 0, edited: 0 };
   const byModel = new Map<string, number>();
   for (const { runs, model } of placements) {
     for (const { lineStart, lineEnd, kind } of runs) {
       const lines = lineEnd - lineStart + 1;
       counts[kind] += lines;
       const name = plain(model.name ?? 'unknown model', 60);
-      if (kind !== 'human') byModel.set(name, (byModel.get(name) ?? 0) + lines);
+      byModel.set(name, (byModel.get(name) ?? 0) + lines);
     }
   }
   const percent = (count: number) => Math.round((100 * count) / Math.max(1, total));

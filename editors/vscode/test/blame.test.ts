@@ -1,7 +1,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import { test } from 'node:test';
 import { ageOf, ageStep, shortAge } from '../src/blame/ages.ts';
-import { blocksOf, cellsOf, PERSON, shiftCells, widthOf, type Cell } from '../src/blame/blocks.ts';
+import { blocksOf, cellsOf, NO_OWNER, shiftCells, widthOf, type Cell } from '../src/blame/blocks.ts';
 import { nextOf } from '../src/navigation.ts';
 import type { PlacementWithRuns, Run } from '../src/protocol.ts';
 import { countsOf } from '../src/views/commitTree.ts';
@@ -28,13 +28,8 @@ test('an age is short, and its step is the same in every file', () => {
   for (const timestamp of ['yesterday', '', null]) strictEqual(shortAge(ageOf({ timestamp }, NOW)), '?');
 });
 
-test('a block ends where another annotation or a person begins, and says whose it is once', () => {
-  const one = placement(
-    'claude',
-    '2026-06-15T09:00:00Z',
-    [run(2, 3, 'ai'), run(4, 4, 'edited'), run(5, 5, 'human'), run(6, 6, 'ai')],
-    'high',
-  );
+test('a block ends where another annotation begins or a line has no owner, and says whose it is once', () => {
+  const one = placement('claude', '2026-06-15T09:00:00Z', [run(2, 3, 'ai'), run(4, 4, 'edited'), run(6, 6, 'ai')], 'high');
   const other = placement(null, 'nonsense', [run(7, 8, 'claimed')]);
   const blocks = blocksOf([other, one]);
   deepStrictEqual(
@@ -48,17 +43,7 @@ test('a block ends where another annotation or a person begins, and says whose i
   const cells = cellsOf(blocks, 9, 'risk', NOW);
   deepStrictEqual(
     cells.map(({ heat, kind }) => [heat, kind].join()),
-    [
-      ',human',
-      'band.high,ai',
-      'band.high,ai',
-      'band.high,edited',
-      ',human',
-      'band.high,ai',
-      'band.none,claimed',
-      'band.none,claimed',
-      ',human',
-    ],
+    [',', 'band.high,ai', 'band.high,ai', 'band.high,edited', ',', 'band.high,ai', 'band.none,claimed', 'band.none,claimed', ','],
   );
   deepStrictEqual(
     cells.map(({ text }) => text?.replace(/ +/g, ' ')),
@@ -86,7 +71,7 @@ test('cells move with the text, and a new line is a person’s', () => {
   deepStrictEqual(moved({ line: 0, character: 2 }, 1, 0), ['a', 'c']);
   deepStrictEqual(moved({ line: 0, character: 0 }, 2, 0), ['a']);
   deepStrictEqual(moved({ line: 0, character: 3 }, 2, 1), ['a', '-']);
-  strictEqual(shiftCells(cells, { line: 2, character: 1 }, 2, 1)[3], PERSON);
+  strictEqual(shiftCells(cells, { line: 2, character: 1 }, 2, 1)[3], NO_OWNER);
 });
 
 test('after the last change comes the first', () => {

@@ -8,8 +8,8 @@ import { summaryOf } from '../src/statusBar.ts';
 const run = (lineStart: number, lineEnd: number, kind: Run['kind']): Run => ({ lineStart, lineEnd, kind });
 const placement = (runs: Run[], waits = false, name = 'claude') => ({ runs, waits, model: { name, version: null } }) as PlacementWithRuns;
 
-test('each kind of line has its own part, and human lines have none', () => {
-  const runs = [run(1, 1, 'human'), run(2, 4, 'ai'), run(5, 5, 'edited'), run(6, 6, 'human'), run(7, 8, 'claimed')];
+test('each kind of line has its own part', () => {
+  const runs = [run(2, 4, 'ai'), run(5, 5, 'edited'), run(7, 8, 'claimed')];
   deepStrictEqual(
     partsOf(runs).map(([part, { lineStart, lineEnd }]) => [part, lineStart, lineEnd]),
     [
@@ -38,12 +38,7 @@ test('claimed marks differ from verified ones and are not filled', () => {
 });
 
 test('only verified lines count towards the AI share', () => {
-  const known = {
-    placements: [
-      placement([run(1, 4, 'ai'), run(5, 5, 'human'), run(6, 6, 'edited')], true),
-      placement([run(8, 9, 'claimed')], false, 'gpt'),
-    ],
-  };
+  const known = { placements: [placement([run(1, 4, 'ai'), run(6, 6, 'edited')], true), placement([run(8, 9, 'claimed')], false, 'gpt')] };
   const { text: short, sentence, models } = summaryOf(known, 10);
   strictEqual(short, 'AI 40% · 20% claimed · 1 to review');
   strictEqual(sentence, "4 of 10 lines are verified as an AI's, 2 only claimed, 1 edited since; edits to review: 1");

@@ -39,7 +39,7 @@ function M.statusline(bufnr)
   return require('vibes.statusline').text(type(bufnr) == 'number' and bufnr or 0)
 end
 
---- Returns the placement that owns a line (see docs/server.md); nil for a human line.
+--- Returns the placement that owns a line (see docs/server.md); nil for a line without an owner.
 ---@param bufnr integer 0 for the current one
 ---@param line integer 1-based
 ---@return table?

@@ -159,7 +159,7 @@ function M.draw(bufnr)
   local has_signs = config.options.signs and not M.is_hidden
   for _, line in ipairs((provenance.get(bufnr) or {}).lines or {}) do
     local placement = placements[line.annotationId]
-    if placement and line.kind ~= 'human' then
+    if placement then
       local is_first = drawn[bufnr].firsts[line.annotationId] == nil
       local id = vim.api.nvim_buf_set_extmark(bufnr, M.namespace, line.line - 1, 0, {
         sign_text = has_signs and sign_of(placement, line.kind, is_first) or nil,

@@ -28,9 +28,9 @@ function M.counts(bufnr)
   if #response.placements + (known.claims or 0) + (known.pending or 0) == 0 then
     return nil
   end
-  local counts = { ai = 0, claimed = 0, edited = 0, human = 0 }
+  local counts = { ai = 0, claimed = 0, edited = 0 }
   for _, line in ipairs(response.lines or {}) do
-    counts[line.kind] = (counts[line.kind] or 0) + 1
+    counts[line.kind] = counts[line.kind] + 1
   end
   local review = 0
   for _, placement in ipairs(response.placements) do

@@ -3,11 +3,11 @@
 import * as vscode from 'vscode';
 import type { ProvenanceCache } from '../provenance';
 import type { Visibility } from '../visibility';
-import { blocksOf, cellsOf, markOf, shiftCells, widthOf, type Cell } from './blocks';
+import { blocksOf, cellsOf, markOf, NO_OWNER, shiftCells, widthOf, type Cell } from './blocks';
 
 const NO_BREAK_SPACE = '\u00a0';
 /** Verified lines have a solid heat mark, as in the gutter. */
-const BORDERS = { ai: 'solid', claimed: 'double', edited: 'dotted', human: 'none' } as const;
+const BORDERS = { ai: 'solid', claimed: 'double', edited: 'dotted' } as const;
 
 /** The column of one editor. */
 interface Shown {
@@ -104,11 +104,11 @@ export class BlameColumn implements vscode.Disposable {
 
   /** Returns the decoration type of a cell, which has its width, colour and mark; only text differs between lines of one type. */
   private typeOf(cell: Cell | undefined, width: number): vscode.TextEditorDecorationType {
-    const { heat, kind } = cell ?? { heat: undefined, kind: 'human' as const };
-    const name = `${width} ${heat ?? ''} ${kind}`;
+    const { heat, kind } = cell ?? NO_OWNER;
+    const name = `${width} ${heat ?? ''} ${kind ?? ''}`;
     let type = this.types.get(name);
     if (type === undefined) {
-      const edge = heat === undefined ? '3px solid transparent' : `3px ${BORDERS[kind]}`;
+      const edge = heat === undefined || kind === undefined ? '3px solid transparent' : `3px ${BORDERS[kind]}`;
       type = vscode.window.createTextEditorDecorationType({
         before: {
           contentText: padded(cell === undefined ? '' : markOf(cell), width),

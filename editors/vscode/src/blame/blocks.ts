@@ -6,7 +6,7 @@ import { ageOf, ageStep, shortAge } from './ages';
 
 export type Heat = 'age' | 'risk';
 
-/** Consecutive AI lines of one annotation, 1-based and inclusive. Lines of a person end a block. */
+/** Consecutive AI lines of one annotation, 1-based and inclusive. Lines without an owner end a block. */
 export interface Block {
   lineStart: number;
   lineEnd: number;
@@ -17,26 +17,26 @@ export interface Block {
 
 /** What the column shows beside one line. */
 export interface Cell {
-  /** The name of the heat colour, such as `age.month` or `band.high`; undefined for a line of a person. */
+  /** The name of the heat colour, such as `age.month` or `band.high`; undefined for a line without an owner. */
   heat: string | undefined;
-  kind: Kind;
+  /** Undefined for a line without an owner. */
+  kind: Kind | undefined;
   /** Only on the first line of a block. */
   text: string | undefined;
 }
 
 const MAX_MODEL = 20;
 /** Marks of kinds, as `vibes blame` prints them. A verified line has none. */
-const MARKS: Record<Kind, string> = { ai: ' ', claimed: '?', edited: '~', human: ' ' };
+const MARKS: Record<Kind, string> = { ai: ' ', claimed: '?', edited: '~' };
 /** The longest age and band. */
 const LENGTHS = { age: 5, band: 8 };
-export const PERSON: Cell = { heat: undefined, kind: 'human', text: undefined };
+export const NO_OWNER: Cell = { heat: undefined, kind: undefined, text: undefined };
 
 /** Returns the blocks of a document, from top to bottom. */
 export function blocksOf(placements: readonly PlacementWithRuns[]): Block[] {
   const runs = placements.flatMap((placement) => placement.runs.map((run) => ({ ...run, placement })));
   const blocks: Block[] = [];
   for (const { lineStart, lineEnd, kind, placement } of runs.sort((one, other) => one.lineStart - other.lineStart)) {
-    if (kind === 'human') continue;
     const kinds = new Array<Kind>(lineEnd - lineStart + 1).fill(kind);
     const last = blocks.at(-1);
     if (last?.placement === placement && last.lineEnd + 1 === lineStart) {
@@ -54,7 +54,7 @@ export function widthOf(blocks: readonly Block[]): number {
 
 /** Returns a cell for each line of a document. */
 export function cellsOf(blocks: readonly Block[], lineCount: number, heat: Heat, now: number): Cell[] {
-  const cells = new Array<Cell>(lineCount).fill(PERSON);
+  const cells = new Array<Cell>(lineCount).fill(NO_OWNER);
   const width = modelWidth(blocks);
   for (const { lineStart, lineEnd, placement, kinds } of blocks) {
     const age = ageOf(placement, now);
@@ -71,12 +71,12 @@ export function cellsOf(blocks: readonly Block[], lineCount: number, heat: Heat,
 
 /** Returns the mark of a line that has no text. */
 export function markOf({ kind }: Cell): string {
-  return MARKS[kind];
+  return kind === undefined ? ' ' : MARKS[kind];
 }
 
 /** Moves cells with a change of the text: removed lines lose theirs, new lines are a person's. */
 export function shiftCells(cells: Cell[], start: { line: number; character: number }, endLine: number, newLines: number): Cell[] {
-  const added = new Array<Cell>(newLines).fill(PERSON);
+  const added = new Array<Cell>(newLines).fill(NO_OWNER);
   // A line break at the start of a line pushes the line itself down; elsewhere the new line follows it.
   const at = start.character === 0 && endLine === start.line ? start.line : start.line + 1;
   return [...cells.slice(0, at), ...added, ...cells.slice(at + endLine - start.line)];

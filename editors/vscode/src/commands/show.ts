@@ -101,7 +101,7 @@ export class ShowCommands implements vscode.Disposable {
     const editor = await vscode.window.showTextDocument(vscode.Uri.parse(uri));
     const [first] = annotationIds;
     const ref = first === undefined ? undefined : this.placementOf({ uri, annotationId: first });
-    const at = line ?? ref?.runs.find(({ kind }) => kind !== 'human')?.lineStart ?? ref?.lineStart ?? undefined;
+    const at = line ?? ref?.runs[0]?.lineStart ?? ref?.lineStart ?? undefined;
     const position = new vscode.Position(line ?? (at === undefined ? editor.selection.active.line : at - 1), 0);
     const ids = annotationIds.slice(0, MAX_PEEKED);
     const locations = await Promise.all(ids.map((annotationId, index) => this.peekedText({ uri, annotationId }, index, ids.length)));

@@ -112,11 +112,10 @@ export class Marks implements vscode.Disposable {
   }
 }
 
-/** Returns the mark parts of a placement. The first line has its own part; human lines have none. */
+/** Returns the mark parts of a placement. The first line has its own part. */
 export function partsOf(runs: readonly Run[]): [Part, Lines][] {
   const parts: [Part, Lines][] = [];
   for (const { lineStart, lineEnd, kind } of runs) {
-    if (kind === 'human') continue;
     const isFirst = parts.length === 0;
     if (isFirst) parts.push([kind === 'claimed' ? 'firstClaimed' : 'first', { lineStart, lineEnd: lineStart }]);
     const start = isFirst ? lineStart + 1 : lineStart;
