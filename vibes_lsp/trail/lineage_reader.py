@@ -76,7 +76,7 @@ class LineageReader:
         self._log = log
         self._nearest_commit = nearest_commit
         self._generation = -1
-        self._files: dict[str, tuple[list[Lineage], bool]] = {}
+        self._files: dict[str, list[Lineage]] = {}
         self._large: dict[int, _Component] = {}
 
     def lineages_in(self, path: str) -> list[Lineage]:
@@ -85,11 +85,7 @@ class LineageReader:
         Args:
             path: Relative to the project, forward slashes.
         """
-        return list(self._of_file(normal_path(path))[0])
-
-    def is_independent_of_head(self, path: str) -> bool:
-        """Whether `lineages_in` of a file depends on the log only, not on git's HEAD."""
-        return not self._of_file(normal_path(path))[1]
+        return list(self._of_file(normal_path(path)))
 
     def lineages_of(self, records: Iterable[LogRecord]) -> list[Lineage]:
         """Return the lineages of records and of all that edges connect with them, oldest first."""
@@ -102,12 +98,10 @@ class LineageReader:
             self._generation = self._log.generation
             self._files, self._large = {}, {}
 
-    def _of_file(self, name: str) -> tuple[list[Lineage], bool]:
-        """Return the lineages of a file, and whether HEAD decides about them."""
+    def _of_file(self, name: str) -> list[Lineage]:
         self._drop_outdated()
-        cached = self._files.get(name)
-        if cached is not None and not cached[1]:
-            return cached
+        if name in self._files:
+            return self._files[name]
         components = self._components(list(self._log.records(self._log.lines_about(name))))
         lineages = [
             lineage
@@ -115,11 +109,12 @@ class LineageReader:
             for lineage in component.lineages
             if normal_path(lineage.current.text("file_path") or "") == name
         ]
-        found = sorted(lineages, key=_RANK), any(each.depends_on_head for each in components)
-        self._files[name] = found
-        while len(self._files) > _MAX_FILES:
-            del self._files[next(iter(self._files))]
-        return found
+        lineages.sort(key=_RANK)
+        if not any(each.depends_on_head for each in components):
+            self._files[name] = lineages
+            if len(self._files) > _MAX_FILES:
+                del self._files[next(iter(self._files))]
+        return lineages
 
     def _components(self, seeds: Sequence[LogRecord]) -> list[_Component]:
         """Return the components of records, each once."""

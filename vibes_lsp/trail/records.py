@@ -15,7 +15,7 @@ from vibes_lsp.errors import MalformedJson
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.model.vocabulary import EdgeType, NodeType, RecordType, SessionEvent
+from vibes_lsp.model.vocabulary import NodeType, RecordType, SessionEvent
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
@@ -132,11 +132,6 @@ def read_edge(record: LogRecord) -> Edge:
         record.text("target_ref") or record.text("target_id") or "",
         record.text("target_type") or NodeType.ANNOTATION,
     )
-
-
-def is_supersedes(edge: Edge) -> bool:
-    """Whether this is a supersedes edge, which joins or replaces annotations."""
-    return edge.type == EdgeType.SUPERSEDES
 
 
 def recorded_lines(record: LogRecord) -> tuple[int, int] | None:

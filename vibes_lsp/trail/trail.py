@@ -214,10 +214,6 @@ class Trail:
         """
         return self._lineage_reader.lineages_in(path)
 
-    def is_independent_of_head(self, path: str) -> bool:
-        """Whether the last `lineages_in` of a file depended on the log only, not on git's HEAD."""
-        return self._lineage_reader.is_independent_of_head(path)
-
     def lineages_of(self, records: Iterable[LogRecord]) -> list[Lineage]:
         """Return the lineages of annotations and of all that edges connect with them."""
         return self._lineage_reader.lineages_of(records)
