@@ -62,12 +62,6 @@ class OutdatedIndex(UnreadableFile):
     code = "outdated-index"
 
 
-class MuchToRead(VibesError):
-    """More of a log has to be read than the caller allows; nothing was read."""
-
-    code = "much-to-read"
-
-
 class BrokenBlob(VibesError):
     """Stored reasoning cannot be decompressed, or only beyond the limits."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from vibes_lsp.errors import AuditDirNotFound, MuchToRead, report
+from vibes_lsp.errors import AuditDirNotFound, report
 from vibes_lsp.lsp.background import look_up_history
 from vibes_lsp.lsp.child_process import INDEX, run_task
 from vibes_lsp.lsp.conversion import path_of
@@ -91,14 +91,10 @@ async def _read(server: Server, project: Project, progress: ShownProgress | None
             progress.show(min(99, percentage))
 
     result = await run_task(INDEX, directory, show=show)
-    if result.get("saved") is True:
-        try:
-            trail.refresh(at_most=MAX_READ)
-        except MuchToRead:  # the log was replaced since
-            _logger.debug("the saved index is outdated")
-        else:
-            return
-    elif (problem := result.get("problem")) is not None:
+    if result.get("saved") is True and trail.log.bytes_to_read() <= MAX_READ:
+        trail.refresh()
+        return
+    if (problem := result.get("problem")) is not None:
         _logger.warning("the index of %s is not saved: %s", directory.path, problem)
     loop, size = asyncio.get_running_loop(), max(1, _size(directory))
 

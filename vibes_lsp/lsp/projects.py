@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.errors import MuchToRead, OutdatedIndex, UnreadableFile
+from vibes_lsp.errors import OutdatedIndex, UnreadableFile
 from vibes_lsp.history.project_files import read_source
 from vibes_lsp.history.repository_state import RepositoryState
 from vibes_lsp.knowledge.ai_lines import CountAiLines, no_ai_lines
@@ -145,16 +145,16 @@ class Project:
 
     # Changes of the trail
 
-    def refresh(self) -> bool:
-        """Read what changed on disk; return whether anything did.
+    def has_much_to_read(self) -> bool:
+        """Whether so much of the log is new that it has to be read in the background."""
+        return not self.is_indexing and self.trail.log.bytes_to_read() > MAX_READ
 
-        Raises:
-            MuchToRead: So much that it has to be done in the background.
-        """
+    def refresh(self) -> bool:
+        """Read what changed on disk; return whether anything did."""
         if self.is_indexing:
             return False
         before = self._snapshot
-        has_grown = before.trail.refresh(at_most=MAX_READ)
+        has_grown = before.trail.refresh()
         config = load_config(self.directory, before.config)
         is_other = self.pending.refresh() or has_grown or config is not before.config
         if is_other:
@@ -322,11 +322,10 @@ class Projects:
             await self.refreshed(directory).until_indexed()
 
     def _refresh(self, project: Project) -> bool:
-        try:
-            return project.refresh()
-        except MuchToRead:
+        if project.has_much_to_read():
             self._on_large_log(project)
             return False
+        return project.refresh()
 
     def project(self, directory: AuditDir) -> Project:
         """Return the project of an audit directory as it was last seen."""

@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, BinaryIO, Final, TypeAlias
 
-from vibes_lsp.errors import MuchToRead, OutdatedIndex
+from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.store.file_stamps import FileStamp, is_settled
 from vibes_lsp.store.files import open_file, read_error, regular_file_stamp
 from vibes_lsp.store.log_batches import (
@@ -178,31 +178,34 @@ class LogFollower:
             return self._seen is None and not self._delivered.end
         return found == self._seen and self._settled and not self._is_outdated
 
-    def check_bound(self, at_most: int) -> None:
-        """Check that the next poll reads no more bytes than these.
+    def bytes_to_read(self) -> int:
+        """Return about how many bytes the next poll reads.
 
         Raises:
-            MuchToRead: It does.
             UnreadableFile: The file exists and cannot be read.
         """
-        found = regular_file_stamp(self._path)
-        if found is not None:
-            _check_bound(self._path, self._bytes_to_read(found), at_most)
+        found, known = regular_file_stamp(self._path), self._delivered.end
+        if found is None:
+            return 0
+        is_appended = (
+            (found.size == known if self._delivered.unterminated else found.size >= known)
+            and not self._is_outdated
+            and self._seems_appended(found)
+        )
+        return found.size - known if is_appended else found.size
 
     def restart(self) -> None:
         """Deliver the file from the start at the next poll."""
         self._restart()
         self._seen, self._settled, self._is_outdated = None, False, False
 
-    def poll(self, *, thorough: bool = False, at_most: int | None = None) -> LogUpdate | None:
+    def poll(self, *, thorough: bool = False) -> LogUpdate | None:
         """Return the change since the last poll; None if there is none.
 
         Args:
             thorough: Verify all of the delivered part, even of a large log that grew.
-            at_most: Bytes that may be read to verify and deliver.
 
         Raises:
-            MuchToRead: These are more.
             UnreadableFile: The log exists but cannot be read; the delivered lines stay valid.
         """
         found = regular_file_stamp(self._path)
@@ -211,7 +214,6 @@ class LogFollower:
             return self._restart() if self._delivered.end else None
         if found == self._seen and self._settled and not thorough:
             return None
-        _check_bound(self._path, self._bytes_to_read(found), at_most)
         file = open_file(self._path)
         settled = is_settled(found.modified_ns)
         limit = _VERIFIED_WHEN_SETTLED if settled else _ALWAYS_VERIFIED
@@ -221,20 +223,12 @@ class LogFollower:
                 found,
                 whole_up_to=None if thorough or self._is_outdated else limit,
                 end_blocks=_END_BLOCKS if settled else _END_BLOCKS_AT_ONCE,
-                at_most=at_most,
             )
-            if unchanged := common == self._delivered.end:
-                kept = 0
-            else:
-                _check_bound(self._path, found.size - self._line_end(common)[0], at_most)
-                kept = self._cut(file, common)
+            unchanged = common == self._delivered.end
+            kept = 0 if unchanged else self._cut(file, common)
         except OSError as error:
             file.close()
             raise read_error(self._path, error) from error
-        except MuchToRead:
-            file.close()
-            self._is_outdated = True
-            raise
         self._is_outdated = False
         self._seen, self._settled = found, settled
         if unchanged and found.size == self._delivered.end:
@@ -346,7 +340,6 @@ class LogFollower:
         *,
         whole_up_to: int | None,
         end_blocks: int,
-        at_most: int | None,
     ) -> int:
         """Return how many bytes of the delivered part are unchanged.
 
@@ -361,11 +354,14 @@ class LogFollower:
         if delivered.unterminated and found.size != end:
             end -= 1  # its last line is another one
         first = max(0, len(delivered.blocks) - end_blocks)
-        if whole_up_to is not None and delivered.end > whole_up_to and self._seems_appended(found):
-            if self._common_from(file, first) == delivered.end:
-                self._verified_from, self._verified = first, set()
-                return end
-            _check_bound(self._path, found.size, at_most)
+        if (
+            whole_up_to is not None
+            and delivered.end > whole_up_to
+            and self._seems_appended(found)
+            and self._common_from(file, first) == delivered.end
+        ):
+            self._verified_from, self._verified = first, set()
+            return end
         self._verified_from, self._verified = 0, set()
         return min(end, self._common_from(file, 0))
 
@@ -382,15 +378,6 @@ class LogFollower:
                     return start + offset
         return delivered.end
 
-    def _bytes_to_read(self, found: FileStamp) -> int:
-        known = self._delivered.end
-        is_appended = (
-            (found.size == known if self._delivered.unterminated else found.size >= known)
-            and not self._is_outdated
-            and self._seems_appended(found)
-        )
-        return found.size - known if is_appended else found.size
-
     def _seems_appended(self, found: FileStamp) -> bool:
         seen = self._seen
         if seen is None or (seen.device, seen.inode) != (found.device, found.inode):
@@ -404,16 +391,6 @@ class LogFollower:
             except OSError as error:
                 self._settled = False  # the next poll goes on after what was delivered
                 raise read_error(self._path, error) from error
-
-
-def _check_bound(path: Path, size: int, at_most: int | None) -> None:
-    """Check that so many bytes may be read.
-
-    Raises:
-        MuchToRead: They are too many.
-    """
-    if at_most is not None and size > at_most:
-        raise MuchToRead(f"{path.name} has {size:,} bytes to read")
 
 
 def _from_the_start(_offset: int) -> tuple[int, int]:

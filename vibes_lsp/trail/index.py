@@ -53,10 +53,6 @@ class TrailIndex(IndexReader):
             decides or publishes reads the log itself, into memory.
         reading_began: Called when an answer begins to read a shared database. Who calls
             `end_answer` later uses it; a program that ends soon need not.
-
-    Attributes:
-        epoch: Another number as soon as lines that were read before may be others.
-        lasts: Whether the database is in the cache.
     """
 
     def __init__(
@@ -73,6 +69,7 @@ class TrailIndex(IndexReader):
         self._may_return = True
         self._reading_began = reading_began
         self._epochs_before = 0
+        self._has_changed = False
         self._open(in_memory=True)
 
     def _open(self, *, in_memory: bool) -> None:
@@ -100,6 +97,7 @@ class TrailIndex(IndexReader):
 
     def _reopen(self, *, in_memory: bool) -> None:
         self._epochs_before = self.epoch + 1
+        self._has_changed = True
         self._finalize()
         self._open(in_memory=in_memory)
 
@@ -127,43 +125,61 @@ class TrailIndex(IndexReader):
         self._finalize()
         self.is_open = False
 
-    def refresh(
-        self,
-        *,
-        thorough: bool = False,
-        progress: Progress | None = None,
-        at_most: int | None = None,
-    ) -> bool:
-        """Read what changed in the files, and return whether anything did.
+    def bytes_to_read(self) -> int:
+        """Return about how many bytes of the log the next refresh reads.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+        """
+        self._follow()
+        return 0 if self._is_current() else self.file.bytes_to_read()
+
+    def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
+        """Read what changed in the files; return whether anything did since the last refresh.
 
         Args:
             thorough: Compare all of a large file, even if it seems to have only grown.
             progress: Called while a large log is read.
-            at_most: Bytes of the log that may be read.
 
         Raises:
-            MuchToRead: These are more. What the index has is outdated.
             UnreadableFile: The log cannot be read.
         """
+        self._follow()
+        if (thorough or not self._is_current()) and not self._is_unchanged(thorough=thorough):
+            try:
+                self._read_files(thorough=thorough, progress=progress)
+            except (sqlite3.Error, OutdatedIndex) as error:
+                self._recover(error)
+                self._read_files(thorough=thorough, progress=progress)
+        has_changed, self._has_changed = self._has_changed, False
+        return has_changed
+
+    def _follow(self) -> None:
+        """See what other programs have read, unless that is certainly known."""
         self._list_files()
         if not self.is_open:
             self._reopen(in_memory=not self._uses_saved)
-        elif not thorough and self._is_current() and not self._has_long_wal():
-            return False
+        elif self._is_current() and not self._has_long_wal():
+            return
         elif self._uses_saved and not self.lasts and self._may_return:
             self._return_to_cache()
         try:
-            return self._refresh(thorough=thorough, progress=progress, at_most=at_most)
+            self._end_transaction()
+            self._empty_long_wal()
+            self._read_state()
         except (sqlite3.Error, OutdatedIndex) as error:
-            if isinstance(error, OutdatedIndex) or is_damage(error):
-                self.damaged(error)
-                self._reopen(in_memory=not self._uses_saved)
-                return self._refresh(thorough=thorough, progress=progress, at_most=at_most) or True
-            # Another program has it, or the disk is full.
+            self._recover(error)
+            self._read_state()
+
+    def _recover(self, error: sqlite3.Error | OutdatedIndex) -> None:
+        """Make a damaged database again; use one in memory while the shared one cannot be used."""
+        if isinstance(error, OutdatedIndex) or is_damage(error):
+            self.damaged(error)
+            self._reopen(in_memory=not self._uses_saved)
+        else:  # another program has it, or the disk is full
             _logger.info("the index of %s is in memory: %s", self._paths[0], error)
             self._reopen(in_memory=True)
             self.is_open, self._may_return = True, _is_lock(error)
-        return self._refresh(thorough=thorough, progress=progress, at_most=at_most) or True
 
     def _return_to_cache(self) -> None:
         """Use the shared database again if no other program writes to it at the moment."""
@@ -179,79 +195,69 @@ class TrailIndex(IndexReader):
             connection.close()
         self._reopen(in_memory=False)
 
-    def _refresh(self, *, thorough: bool, progress: Progress | None, at_most: int | None) -> bool:
-        self._end_transaction()
-        if self._has_long_wal():
-            with self._without_waiting():
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-        changed = self._read_state()
-        if not thorough and self._is_current():
-            return changed  # another program has read what is new
-        if at_most is not None:
-            self.log.check_bound(at_most)
-        if self._may_be_unchanged():
-            version, self._version = self._version, -1  # the followers may be ahead of the database
-            if self._is_unchanged(thorough=thorough, at_most=at_most):
-                self._version = version
-                return self._save_stamps() or changed
-            thorough = True  # once more, from what the database has
-        self._end_transaction()
-        with self._writing():
-            changed = self._follow_database() or changed
-            start = self.log.size
-            update = self.log.poll(thorough=thorough, at_most=at_most)
-            has_new = self._add(0, update, start, progress)
-            changed = self._follow_waiting(must_restart=has_new) or has_new or changed
-        return self._read_state() or changed
-
-    def _read_state(self) -> bool:
-        """Begin the read transaction of an answer; return as `_follow_database`."""
-        self._connection.execute("BEGIN")
-        changed = self._follow_database()
-        if self.lasts and self._reading_began is not None:
-            self._reading_began()
-        return changed
-
-    def _may_be_unchanged(self) -> bool:
-        """Whether no file seems to have a whole line that is not indexed: nothing is written."""
-        return not self._has_others and not any(
-            follower.seems_to_have_lines() for follower in self._followers
-        )
-
-    def _is_unchanged(self, *, thorough: bool, at_most: int | None) -> bool:
+    def _is_unchanged(self, *, thorough: bool) -> bool:
+        """Whether no file has a whole line that is not indexed: then no lock is taken."""
+        if self._has_others or any(each.seems_to_have_lines() for each in self._followers):
+            return False
+        version, self._version = self._version, -1  # the followers may be ahead of the database
         for number in range(len(self._followers)):
-            update = self._poll(number, thorough=thorough, at_most=at_most)
+            update = self._poll(number, thorough=thorough)
             if update is not None:
                 has_lines = next(update.batches, None) is not None
                 if update.reset or has_lines:  # the file is closed with the iterator
                     return False
+        self._version = version
+        self._save_stamps()
         return True
 
-    def _save_stamps(self) -> bool:
-        """Save new stamps of unchanged files, unless another program writes; return as `refresh`.
+    def _save_stamps(self) -> None:
+        """Save new stamps of unchanged files, unless another program writes.
 
         Without them, each later program would compare the whole files.
         """
         if not self.lasts or not any(map(self._has_new_stamp, range(len(self._paths)))):
-            return False
+            return
         self._end_transaction()
         with self._without_waiting(), self._writing():
             [version] = self._connection.execute("SELECT version FROM trail").fetchone()
-            for number, follower in enumerate(self._followers):
-                if version == self._version and self._has_new_stamp(number):
-                    writer = IndexWriter(self._connection, self._keys)
-                    delivered = follower.delivered()
-                    writer.save_state(number, self._name(number), delivered, follower.size)
-        return self._read_state()
+            for number in range(len(self._paths)) if version == self._version else ():
+                self._add(number, None, self._followers[number].size)
+        self._read_state()
+
+    def _read_files(self, *, thorough: bool, progress: Progress | None) -> None:
+        thorough = thorough or self._version < 0  # once more, from what the database has
+        self._end_transaction()
+        with self._writing():
+            self._follow_database()
+            start = self.file.size
+            update = self._poll(0, thorough=thorough)
+            has_new = self._add(0, update, start, progress)
+            self._follow_waiting(must_restart=has_new)
+        self._read_state()
+
+    def _read_state(self) -> None:
+        """Begin the read transaction of an answer."""
+        self._connection.execute("BEGIN")
+        self._follow_database()
+        if self.lasts and self._reading_began is not None:
+            self._reading_began()
 
     def _has_new_stamp(self, number: int) -> bool:
+        """Whether a file was looked at since its state was saved: others need not compare it."""
         state = read_state(self._connection, number, self._name(number))
         _, seen, settled = self._followers[number].delivered()
-        return state is not None and (state.seen, state.settled) != (seen, settled)
+        known = (None, False) if state is None else (state.seen, state.settled)
+        return known != (seen, settled)
 
     def _has_long_wal(self) -> bool:
         stamp = file_stamp(self._write_ahead_log) if self.lasts else None
         return stamp is not None and stamp.size > _LONG_WAL
+
+    def _empty_long_wal(self) -> None:
+        """Empty a long write-ahead log, unless another program reads it."""
+        if self._has_long_wal():
+            with self._without_waiting():
+                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     @contextmanager
     def _without_waiting(self) -> Iterator[None]:
@@ -264,11 +270,12 @@ class TrailIndex(IndexReader):
         finally:
             self._connection.execute(f"PRAGMA busy_timeout = {int(limit)}")
 
-    def _follow_database(self) -> bool:
-        """Continue after what the database has; return whether another program changed it."""
+    def _follow_database(self) -> None:
+        """Continue after what the database has, if another program has changed it."""
         [version, epoch] = self._connection.execute("SELECT version, epoch FROM trail").fetchone()
         if version == self._version:
-            return False
+            return
+        self._has_changed = True
         self._version, self._database_epoch = version, epoch
         others = self._connection.execute("SELECT number, path FROM source").fetchall()
         names = set(enumerate(map(self._name, range(len(self._paths)))))
@@ -284,7 +291,6 @@ class TrailIndex(IndexReader):
                     state.seen,
                     settled=state.settled,
                 )
-        return True
 
     def _is_current(self) -> bool:
         """Whether the files are certainly as they were read.
@@ -292,53 +298,47 @@ class TrailIndex(IndexReader):
         Raises:
             UnreadableFile: The log cannot be read.
         """
-        if self._version < 0 or self._has_others or not self.log.is_current():
+        if self._version < 0 or self._has_others or not self.file.is_current():
             return False
         try:
             return all(follower.is_current() for follower in self._followers[1:])
         except UnreadableFile:
             return False
 
-    def _follow_waiting(self, *, must_restart: bool) -> bool:
-        """Bring the rows of what waits up to date, and return whether anything changed.
+    def _follow_waiting(self, *, must_restart: bool) -> None:
+        """Bring the rows of what waits up to date.
 
         Args:
             must_restart: Whether the log changed, so that other records of these count.
         """
-        changed = False
         must_restart = must_restart or self._has_others
         for number in () if must_restart else range(1, len(self._followers)):
             start = self._followers[number].size
             update = self._poll(number)
-            if update is None:
-                continue
             later = self._followers[number + 1 :]
-            if update.reset or any(follower.size for follower in later):
+            if update and (update.reset or any(follower.size for follower in later)):
                 must_restart = True
                 for _ in update.batches:  # which closes the file
                     pass
                 break
-            changed = self._add(number, update, start) or changed
+            self._add(number, update, start)
         if must_restart:
-            changed = self._cut_waiting() or changed
+            self._cut_waiting()
             for number in range(1, len(self._followers)):
-                changed = self._add(number, self._poll(number), 0) or changed
-        return changed
+                self._add(number, self._poll(number), 0)
 
-    def _poll(
-        self, number: int, *, thorough: bool = False, at_most: int | None = None
-    ) -> LogUpdate | None:
+    def _poll(self, number: int, *, thorough: bool = False) -> LogUpdate | None:
         """Return the change of a file; one of what waits that cannot be read hides nothing else."""
         try:
-            return self._followers[number].poll(thorough=thorough, at_most=at_most)
+            return self._followers[number].poll(thorough=thorough)
         except UnreadableFile as error:
             if not number:
                 raise
             _logger.info("what waits is not shown: %s", error)
             return None
 
-    def _cut_waiting(self) -> bool:
-        """Take back the rows of what waits, to read it again; return whether there were any."""
+    def _cut_waiting(self) -> None:
+        """Take back the rows of what waits, to read it again."""
         last = self._connection.execute("SELECT max(row) FROM record").fetchone()[0] or 0
         for number in range(1, (last >> SOURCE_BITS) + 1):
             IndexWriter(self._connection, self._keys).cut(number, 0)
@@ -351,12 +351,11 @@ class TrailIndex(IndexReader):
         if had_rows or had_others:
             self._database_epoch += had_rows
             self._count_version()
-        return had_rows
 
     def _add(
         self, number: int, update: LogUpdate | None, before: int, progress: Progress | None = None
     ) -> bool:
-        """Add the change of one file; return whether anything changed.
+        """Add the change of one file; return whether lines changed.
 
         Args:
             number: The file's number.
@@ -364,29 +363,28 @@ class TrailIndex(IndexReader):
             before: How many bytes were read before it.
             progress: Called while lines are read.
         """
-        if update is None:
-            return False
-        follower, unchanged = self._followers[number], before
+        follower, unchanged, has_new = self._followers[number], before, False
         writer = IndexWriter(self._connection, self._keys)
-        if update.reset:
-            unchanged = follower.size
-            writer.cut(number, update.kept)
-            self._database_epoch += 1
-        if number:
-            writer.make_indexes()  # records are looked up while these are added
-        start, has_new = follower.size, update.reset
-        for batch in update.batches:
-            added = without_known(batch, self._has, self._is_edit) if number else batch
-            start = writer.add(number, added, start)
-            has_new = True  # nothing comes while a record is being written
-            if progress is not None:
-                progress(follower.size)
-        if not has_new:
-            return False
-        writer.make_indexes()
-        writer.save_state(number, self._name(number), follower.delivered(), unchanged)
-        self._count_version()
-        return True
+        if update is not None:
+            if update.reset:
+                unchanged = follower.size
+                writer.cut(number, update.kept)
+                self._database_epoch += 1
+            if number:
+                writer.make_indexes()  # records are looked up while these are added
+            start, has_new = follower.size, update.reset
+            for batch in update.batches:
+                added = without_known(batch, self._has, self._is_edit) if number else batch
+                start = writer.add(number, added, start)
+                has_new = True  # nothing comes while a record is being written
+                if progress is not None:
+                    progress(follower.size)
+        if has_new:
+            writer.make_indexes()
+            self._count_version()
+        if has_new or self._has_new_stamp(number):
+            writer.save_state(number, self._name(number), follower.delivered(), unchanged)
+        return has_new
 
     def _has(self, identifier: str, column: str = "record WHERE key") -> bool:
         query = f"SELECT 1 FROM {column} = ? LIMIT 1"  # noqa: S608  # our own names
@@ -398,6 +396,7 @@ class TrailIndex(IndexReader):
 
     def _count_version(self) -> None:
         self._version += 1
+        self._has_changed = True
         self._connection.execute(
             "UPDATE trail SET version = ?, epoch = ?", (self._version, self._database_epoch)
         )

@@ -22,7 +22,7 @@ class IndexReader:
     """The database of the index of one trail, as of the last refresh.
 
     Attributes:
-        lasts: Whether the database is in the cache.
+        lasts: Whether the database is in the cache, where other programs find it.
         is_open: Whether it can be read; else the next refresh opens one.
     """
 
@@ -37,7 +37,7 @@ class IndexReader:
     _reading_began: Callable[[], None] | None
 
     @property
-    def log(self) -> LogFollower:
+    def file(self) -> LogFollower:
         """The follower of the log."""
         return self._followers[0]
 

@@ -16,9 +16,9 @@ from msgspec.structs import replace
 
 from vibes_lsp.anchors.line_hashes import split_hashes
 from vibes_lsp.anchors.location import AnchoredRange
-from vibes_lsp.model.canonical_json import same_value
-from vibes_lsp.model.hashing import ANCHOR_MEMBERS
-from vibes_lsp.model.members import integer
+from vibes_lsp.model.canonical_json import canonical_json, same_value
+from vibes_lsp.model.hashing import ANCHOR_MEMBERS, sha256
+from vibes_lsp.model.members import Members, integer
 from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, RecordType, SupersedesReason
 from vibes_lsp.trail.records import Edge, LogRecord, recorded_lines, recorded_range
 
@@ -29,6 +29,9 @@ _SAME_EDIT_REASONS: Final = frozenset(
     {SupersedesReason.COMMIT, SupersedesReason.REWRITE, SupersedesReason.ORPHAN}
 )
 _SUMMARY_MEMBERS: Final = ("line_start", "line_end", "function_name", "anchor_hash", "prompt_hash")
+_IRRELEVANT_MEMBERS: Final = frozenset(
+    {"annotation_id", "timestamp", "session_id", "commit_hash", "risk_score", "risk_factors"}
+)
 _REMAPPED_MEMBERS: Final = frozenset(
     {"commit_hash", "line_start", "line_end", "annotation_id", *ANCHOR_MEMBERS}
 )
@@ -162,6 +165,16 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
     def summary_key(self) -> tuple[str, ...]:
         """The members by which most annotations of a file differ."""
         return tuple(str(self.current.members.get(name)) for name in _SUMMARY_MEMBERS)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A digest of all members by which a reader can distinguish two annotations."""
+        members: Members = {
+            name: value
+            for name, value in self.current.members.items()
+            if value is not None and name not in _IRRELEVANT_MEMBERS
+        }
+        return sha256(canonical_json(members))
 
 
 def build_lineages(

@@ -97,21 +97,16 @@ class LogIndex:
         *,
         thorough: bool = False,
         progress: Progress | None = None,
-        at_most: int | None = None,
     ) -> bool:
         """Read what changed on disk, and return whether anything did.
 
         Args:
             thorough: Compare all of a large log, even if it seems to have only grown.
             progress: Called while a large log is read.
-            at_most: Bytes of the log that may be read.
-
-        Raises:
-            MuchToRead: These are more. What the index has is outdated.
         """
-        had_lines = self.index.log.size > 0
+        had_lines = self.index.file.size > 0
         try:
-            changed = self.index.refresh(thorough=thorough, progress=progress, at_most=at_most)
+            changed = self.index.refresh(thorough=thorough, progress=progress)
             changed = changed or self.problem is not None
             self.problem = None
         except UnreadableFile as error:  # a part of the log would give wrong answers
@@ -122,6 +117,13 @@ class LogIndex:
             self._reset()
         self.generation += changed
         return changed
+
+    def bytes_to_read(self) -> int:
+        """Return about how many bytes of the log the next refresh reads."""
+        try:
+            return self.index.bytes_to_read()
+        except UnreadableFile:  # which the refresh says
+            return 0
 
     @property
     def epoch(self) -> int:
@@ -170,12 +172,12 @@ class LogIndex:
     @property
     def unterminated(self) -> bool:
         """Whether the last record lacks its newline (RFC 7.10)."""
-        return self.index.log.unterminated
+        return self.index.file.unterminated
 
     @property
     def size(self) -> int:
         """The bytes that were read."""
-        return self.index.log.size
+        return self.index.file.size
 
     def checksum(self, end: int) -> bytes | None:
         """Return a checksum of the first bytes of the log, all compared; None if it has fewer.
@@ -183,13 +185,13 @@ class LogIndex:
         Raises:
             UnreadableFile: The log cannot be read.
         """
-        if not self.index.log.is_wholly_verified:
+        if not self.index.file.is_wholly_verified:
             self.refresh(thorough=True)
-        return self.index.log.checksum(end)
+        return self.index.file.checksum(end)
 
     def incomplete_tail(self) -> bytes:
         """Return the beginning of a record whose end was never written, usually nothing."""
-        return self.index.log.unfinished_line()
+        return self.index.file.unfinished_line()
 
     def raw(self, line: int) -> bytes:
         """Return the bytes of a line without its newline."""

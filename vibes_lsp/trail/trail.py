@@ -96,13 +96,12 @@ class Trail:
         *,
         thorough: bool = False,
         progress: Progress | None = None,
-        at_most: int | None = None,
     ) -> bool:
         """Read what changed on disk, and return whether anything did; see `LogIndex.refresh`.
 
         Call it before every answer: it costs two `stat` calls if nothing changed.
         """
-        has_grown = self.log.refresh(thorough=thorough, progress=progress, at_most=at_most)
+        has_grown = self.log.refresh(thorough=thorough, progress=progress)
         # The log is read first, because entries are written before the records that name them.
         manifest = read_manifest(
             self.directory,

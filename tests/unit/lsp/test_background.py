@@ -164,13 +164,14 @@ async def test_a_large_trail_is_read_by_one_thread_for_all_folders(
 ) -> None:
     server, _ = running
     slow, refresh = Slow(), LogIndex.refresh
+    loop = threading.get_ident()
     monkeypatch.setattr(indexing, "run_task", AsyncMock(return_value={}))  # without a cache
     for module in (projects, indexing):
         monkeypatch.setattr(module, "MAX_READ", 0)
 
-    def read(log: LogIndex, *, at_most: int | None = None, **how: Any) -> bool:
-        if at_most is not None:
-            return refresh(log, at_most=at_most, **how)
+    def read(log: LogIndex, **how: Any) -> bool:
+        if threading.get_ident() == loop:
+            return refresh(log, **how)
         return slow(lambda: refresh(log, **how))
 
     monkeypatch.setattr(LogIndex, "refresh", read)

@@ -10,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from tests.unit.store.followed_log import FollowedLog
-from vibes_lsp.errors import MuchToRead, UnreadableFile
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.store import log_follower
 from vibes_lsp.store.log_batches import CHUNK
 from vibes_lsp.trail.log_index import LogIndex
@@ -25,23 +25,24 @@ LINE = b'{"type":"line","file_path":"a.py"}\n'
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
-    [(LINE * 99 + LINE.strip(), LINE * 101), (LINE * 100, b"\n" + LINE * 100)],
-    ids=["unterminated", "rewritten"],
+    ("before", "is_replaced"),
+    [(LINE * 99 + LINE.strip(), False), (LINE * 100, True)],
+    ids=["unterminated", "replaced"],
 )
-def test_a_log_to_read_again_is_more_than_was_allowed(
-    tmp_path: Path, before: bytes, after: bytes
+def test_a_log_that_is_read_again_is_much_to_read(
+    tmp_path: Path, before: bytes, *, is_replaced: bool
 ) -> None:
     path = tmp_path / "annotations.jsonl"
     path.write_bytes(before)
     followed = FollowedLog(path)
     followed.poll()
-    assert followed.follower.poll(at_most=1000) is None
-    with path.open("r+b") as file:
-        file.write(after)
-    for _ in range(2):
-        with pytest.raises(MuchToRead):
-            followed.follower.poll(at_most=1000)
+    assert followed.follower.bytes_to_read() == 0
+    after = LINE * 101
+    if is_replaced:
+        path.rename(tmp_path / "old")
+        after = b"\n" + after
+    path.write_bytes(after)
+    assert followed.follower.bytes_to_read() == len(after)
     assert followed.poll() == "reset"
     assert followed.lines == after.splitlines()
 
