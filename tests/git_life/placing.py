@@ -31,10 +31,11 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.placing.committed_lines import CommittedOwners
 from vibes_lsp.placing.edits import WaitingEdit, edit_id, logged_lines, read_edit
 from vibes_lsp.placing.hash_placement import HashedText, consecutive
-from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner, read_hunk
+from vibes_lsp.placing.hunk_records import HunkRecord, read_hunk
 from vibes_lsp.placing.hunks import FileAtCommit, Origin, WrittenHunks, hunks, late_hunks
 from vibes_lsp.placing.line_owners import owned_text
-from vibes_lsp.placing.moved_blocks import Place, PlacedLines
+from vibes_lsp.placing.lost_lines import LostBlocks
+from vibes_lsp.placing.moved_blocks import PlacedLines
 from vibes_lsp.placing.standing import CandidateEdits, has_left
 
 LOG: Final = ".ai-audit/annotations.jsonl"
@@ -273,7 +274,7 @@ class Trail:
             text,
             head,
             self.store.candidates(path, self.records),
-            elsewhere=self,
+            elsewhere=self.lost(path),
         )
         return {
             number: Claim(kind.value, self.names[owner.edit])
@@ -281,15 +282,18 @@ class Trail:
             if owner is not None
         }
 
-    def owner(self, place: Place) -> LineOwner | None:
-        """Return the owner of a line of HEAD."""
-        if self.head is None:
-            return None
-        owners = self.committed.owners(self.head, place[0])
-        return owners[place[1]] if place[1] < len(owners) else None
-
-    def lost(self, path: str) -> Iterable[PlacedLines]:
+    def lost(self, path: str) -> LostBlocks:
         """Return what other files than one have lost."""
+        blocks = list(self._lost(path))
+        owners = {
+            (name, number): owner
+            for name in {block.path for block in blocks}
+            for number, owner in enumerate(self.committed.owners(self.head or "", name))
+            if owner is not None
+        }
+        return LostBlocks(blocks, owners)
+
+    def _lost(self, path: str) -> Iterable[PlacedLines]:
         changed = git(self.root, "diff", "--name-only", "--relative", "-z", "HEAD").split("\0")
         for name in changed:
             if self.head is None or not name or name == path or name.startswith(".ai-audit"):

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
 
@@ -76,21 +76,16 @@ class FileInHead:
         return [line_kind(*pair) for pair in zip(self.owners, self.lines, strict=True)]
 
 
-class PackedLines(msgspec.Struct, array_like=True, gc=False):
-    """The owners and origins of the lines of a file, as they are saved.
+class PackedOwners(msgspec.Struct, array_like=True, gc=False):
+    """The owners of the lines of a file, as they are saved.
 
     Attributes:
         records: Edit, record and whether it is sure, of each owner.
-        moments: The seconds of the time of each commit.
-        places: Commit and path of each origin.
-        lines: Of each line the number of the record and the hash, and the number of the place and
-            that of the line there; -1 without.
+        lines: Of each line the number of the record and the hash; -1 without.
     """
 
     records: list[tuple[str, str, bool]]
-    moments: dict[str, int]
-    places: list[tuple[str, str]]
-    lines: list[tuple[int, str, int, int]]
+    lines: list[tuple[int, str]]
 
     def owners(self) -> _Owners:
         """Return what says whose each line is."""
@@ -98,40 +93,23 @@ class PackedLines(msgspec.Struct, array_like=True, gc=False):
             LineOwner(*self.records[number][:2], known, self.records[number][2])
             if number >= 0
             else None
-            for number, known, *_ in self.lines
-        ]
-
-    def origins(self) -> list[LineOrigin | None]:
-        """Return where each line comes from."""
-        moments = {name: datetime.fromtimestamp(at, UTC) for name, at in self.moments.items()}
-        places = [(commit, path, moments[commit]) for commit, path in self.places]
-        return [
-            LineOrigin(places[place][0], places[place][1], number, places[place][2])
-            if place >= 0
-            else None
-            for _, _, place, number in self.lines
+            for number, known in self.lines
         ]
 
 
-def pack_lines(
-    owners: Sequence[LineOwner | None], origins: Sequence[LineOrigin | None]
-) -> PackedLines:
-    """Return owners and origins of the lines of a file as they are saved."""
+def pack_owners(owners: Sequence[LineOwner | None]) -> PackedOwners:
+    """Return the owners of the lines of a file as they are saved."""
     records: dict[tuple[str, str, bool], int] = {}
-    places: dict[tuple[str, str], int] = {}
-    lines: list[tuple[int, str, int, int]] = []
-    moments: dict[str, int] = {}
-    for owner, origin in zip(owners, origins, strict=True):
-        record, known, place, number = -1, "", -1, -1
-        if owner is not None:
-            key = owner.edit, owner.record, owner.is_sure
-            record, known = records.setdefault(key, len(records)), owner.hash
-        if origin is not None:
-            moments[origin.commit] = int(origin.moment.timestamp())
-            place = places.setdefault((origin.commit, origin.path), len(places))
-            number = origin.number
-        lines.append((record, known, place, number))
-    return PackedLines(list(records), moments, list(places), lines)
+    lines = [
+        (-1, "")
+        if owner is None
+        else (
+            records.setdefault((owner.edit, owner.record, owner.is_sure), len(records)),
+            owner.hash,
+        )
+        for owner in owners
+    ]
+    return PackedOwners(list(records), lines)
 
 
 class CommittedOwners:
@@ -178,17 +156,18 @@ class CommittedOwners:
         name, since = self._prefix + path, self._since(commit)
         saved = self._saved(commit, name)
         if saved is not None and len(saved.lines) == len(lines):
-            return FileInHead(path, lines, saved.owners(), saved.origins(), since)
-        owners, origins = self.owners(commit, path), self.origins(commit, path)
-        if self._state is not None and (commit, name) not in self._incomplete:
-            self._repository.cache.put(self._key(commit, name), pack_lines(owners, origins))
-        return FileInHead(path, lines, owners, origins, since)
+            owners: Sequence[LineOwner | None] = saved.owners()
+        else:
+            owners = self.owners(commit, path)
+            if self._state is not None and (commit, name) not in self._incomplete:
+                self._repository.cache.put(self._key(commit, name), pack_owners(owners))
+        return FileInHead(path, lines, owners, self.origins(commit, path), since)
 
-    def _saved(self, commit: str, name: str) -> PackedLines | None:
+    def _saved(self, commit: str, name: str) -> PackedOwners | None:
         """Return what was found of a file of a commit before, by the same records."""
         if self._state is None:
             return None
-        return self._repository.cache.get(self._key(commit, name), PackedLines)
+        return self._repository.cache.get(self._key(commit, name), PackedOwners)
 
     def _key(self, commit: str, name: str) -> str:
         boundary = digest_of(sorted(self.commits.boundary))

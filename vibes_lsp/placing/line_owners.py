@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -22,33 +22,12 @@ from vibes_lsp.placing.claims import RecordClaim, locate_ranges
 from vibes_lsp.placing.committed_lines import FileInHead, line_kind
 from vibes_lsp.placing.hash_placement import HashedText, consecutive
 from vibes_lsp.placing.hunk_records import LineOwner
-from vibes_lsp.placing.moved_blocks import MIN_MOVED, Place, PlacedLines, moved_lines
+from vibes_lsp.placing.lost_lines import LostBlocks
+from vibes_lsp.placing.moved_blocks import MIN_MOVED, PlacedLines, moved_lines
 from vibes_lsp.placing.standing import CandidateEdits, standing_lines
 
 _SECOND: Final = timedelta(seconds=1)
 """What git cuts off the time of a commit."""
-
-
-class Elsewhere(Protocol):
-    """What other files of the work tree have lost since HEAD."""
-
-    def lost(self, path: str) -> Iterable[PlacedLines]:
-        """Return the lines of HEAD that files other than one have lost."""
-
-    def owner(self, place: Place) -> LineOwner | None:
-        """Return the owner of a line of HEAD."""
-
-
-class Nowhere:
-    """Nothing is known of other files."""
-
-    def lost(self, path: str) -> Iterable[PlacedLines]:  # noqa: ARG002  # as the protocol has it
-        """Return nothing."""
-        return ()
-
-    def owner(self, place: Place) -> LineOwner | None:  # noqa: ARG002  # as the protocol has it
-        """Return nothing."""
-        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +54,7 @@ def owned_text(
     head: FileInHead | None,
     waiting: CandidateEdits,
     claims: Sequence[RecordClaim] = (),
-    elsewhere: Elsewhere | None = None,
+    elsewhere: LostBlocks | None = None,
     *,
     is_nested: bool = False,
 ) -> TextOwners:
@@ -86,16 +65,13 @@ def owned_text(
         head: The file in HEAD; None without git, before the first commit, and until git answered.
         waiting: The edits that lines may be of which no commit has.
         claims: The annotations of the file without line hashes, in the order of rank.
-        elsewhere: What other files have lost; asked only if a block here may come from there.
+        elsewhere: What other files have lost.
         is_nested: Whether commits of a repository that is not asked have the file: then only what
             was recorded with this very text is sure.
-
-    Raises:
-        HistoryUnavailable: Git fails; only if `elsewhere` asks it.
     """
     screen = _Screen(text, head, is_nested=is_nested)
     screen.replay(waiting)
-    screen.follow_moves(elsewhere or Nowhere())
+    screen.follow_moves(elsewhere or LostBlocks())
     screen.see_through_formatters()
     screen.claim(claims)
     return TextOwners(screen.kinds(), screen.owners, screen.origins, screen.claims)
@@ -149,7 +125,7 @@ class _Screen:
                 is_sure = line.is_sure and self._may_be_sure(edit.content)
                 self.owners[number] = LineOwner(edit.id, edit.id, edit.hashes[line.number], is_sure)
 
-    def follow_moves(self, elsewhere: Elsewhere) -> None:
+    def follow_moves(self, elsewhere: LostBlocks) -> None:
         """Give new blocks the owners of the lines that the file, or another one, has lost."""
         left = [number for number in sorted(self.new) if self.owners[number] is None]
         blocks = [
@@ -165,10 +141,11 @@ class _Screen:
             PlacedLines(before.path, block.start, before.lines[block.start : block.stop])
             for block in consecutive(gone)
         ]
-        sources = [*removed, *elsewhere.lost(before.path)]
-        for (_, number), (path, there) in moved_lines(sources, blocks).items():
+        for (_, number), (path, there) in moved_lines(
+            [*removed, *elsewhere.blocks], blocks
+        ).items():
             self.owners[number] = (
-                before.owners[there] if path == before.path else elsewhere.owner((path, there))
+                before.owners[there] if path == before.path else elsewhere.owners.get((path, there))
             )
 
     def see_through_formatters(self) -> None:

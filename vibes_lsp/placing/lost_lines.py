@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from vibes_lsp.anchors.align import came_from
@@ -19,8 +20,23 @@ ReadText = Callable[[str], Text | None]
 """Returns the text of a file, relative to the project; None if there is none."""
 
 
-class LostLines:
-    """The lines of HEAD that files of the work tree have lost, with their owners.
+@dataclass(frozen=True, slots=True)
+class LostBlocks:
+    """Lines of HEAD that files have lost.
+
+    Attributes:
+        blocks: The lines.
+        owners: Their owners.
+    """
+
+    blocks: Sequence[PlacedLines] = ()
+    owners: Mapping[Place, LineOwner] = field(default_factory=dict)
+
+
+def lost_lines(
+    repository: Repository, folder: Path, head: str, committed: CommittedOwners, read: ReadText
+) -> Iterator[PlacedLines]:
+    """Yield the lines of HEAD that files of the work tree have lost.
 
     Args:
         repository: The repository.
@@ -29,41 +45,14 @@ class LostLines:
         committed: Whose its lines are.
         read: Returns a file on disk.
     """
-
-    def __init__(
-        self,
-        repository: Repository,
-        folder: Path,
-        head: str,
-        committed: CommittedOwners,
-        read: ReadText,
-    ) -> None:
-        self._repository, self._folder, self._head = repository, folder, head
-        self._committed, self._read = committed, read
-        self._blocks: list[PlacedLines] | None = None
-
-    def lost(self, path: str) -> Iterator[PlacedLines]:
-        """Yield the lines of HEAD that files other than one have lost."""
-        if self._blocks is None:
-            self._blocks = list(self._find())
-        return (block for block in self._blocks if block.path != path)
-
-    def owner(self, place: Place) -> LineOwner | None:
-        """Return the owner of a line of HEAD."""
-        path, number = place
-        owners = self._committed.owners(self._head, path)
-        return owners[number] if number < len(owners) else None
-
-    def _find(self) -> Iterator[PlacedLines]:
-        try:
-            changed = changed_since(self._repository, self._head, self._folder)
-        except HistoryUnavailable:
-            return
-        for path in sorted(changed):
-            before = self._committed.file(self._head, path).text.lines
-            if not before or f"/{path}".startswith("/.ai-audit/"):
-                continue
-            now = self._read(path)
+    try:
+        changed = changed_since(repository, head, folder)
+    except HistoryUnavailable:
+        return
+    for path in sorted(changed):
+        before = committed.file(head, path).text.lines
+        if before and not f"/{path}".startswith("/.ai-audit/"):
+            now = read(path)
             kept = set(came_from(before, () if now is None else now.lines))
             for block in consecutive(n for n in range(len(before)) if n not in kept):
                 yield PlacedLines(path, block.start, before[block.start : block.stop])

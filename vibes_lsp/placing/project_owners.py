@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -23,11 +24,11 @@ from vibes_lsp.placing.committed_lines import CommittedOwners, FileInHead
 from vibes_lsp.placing.edit_placements import place_annotations
 from vibes_lsp.placing.edits import LoggedLines, Snapshots, WaitingEdit
 from vibes_lsp.placing.hash_placement import HashedText
-from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner
+from vibes_lsp.placing.hunk_records import HunkRecord
 from vibes_lsp.placing.hunks import WrittenHunks
-from vibes_lsp.placing.line_owners import Elsewhere, TextOwners, owned_text
-from vibes_lsp.placing.lost_lines import LostLines, ReadText
-from vibes_lsp.placing.moved_blocks import Place, PlacedLines
+from vibes_lsp.placing.line_owners import TextOwners, owned_text
+from vibes_lsp.placing.lost_lines import LostBlocks, ReadText, lost_lines
+from vibes_lsp.placing.moved_blocks import PlacedLines
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.replay import replay
 from vibes_lsp.placing.standing import CandidateEdits, has_left
@@ -55,7 +56,7 @@ class KnownFile:
     head: FileInHead | None = None
     waiting: CandidateEdits = field(default_factory=lambda: CandidateEdits(()))
     ids: frozenset[str] = frozenset()
-    elsewhere: Elsewhere | None = None
+    elsewhere: LostBlocks = field(default_factory=LostBlocks)
     is_nested: bool = False
 
     def owned(self, text: Text, claims: Sequence[RecordClaim] = ()) -> TextOwners:
@@ -165,27 +166,6 @@ def _placed(  # noqa: PLR0917  # facts about one file
     return place_annotations(path, text, owned, lineages, _with_text(snapshots, text))
 
 
-@dataclass(frozen=True, slots=True)
-class KnownLost:
-    """What other files have lost, asked before.
-
-    Attributes:
-        blocks: The lines.
-        owners: Their owners.
-    """
-
-    blocks: Sequence[PlacedLines]
-    owners: Mapping[Place, LineOwner]
-
-    def lost(self, path: str) -> Iterable[PlacedLines]:
-        """Return the lines of HEAD that files other than one have lost."""
-        return (block for block in self.blocks if block.path != path)
-
-    def owner(self, place: Place) -> LineOwner | None:
-        """Return the owner of a line of HEAD."""
-        return self.owners.get(place)
-
-
 class ProjectOwners:
     """Whose the lines of a project's files are, for one state of the trail and of HEAD.
 
@@ -215,7 +195,6 @@ class ProjectOwners:
         self._head = None if repository is None else head or repository.head()
         self._by_hash: defaultdict[str, list[WaitingEdit]] | None = None
         self._committed: CommittedOwners | None = None
-        self._elsewhere: LostLines | None = None
         log = CommittedLog()
         if repository is not None and self._head is not None:
             try:
@@ -231,7 +210,6 @@ class ProjectOwners:
                 self.records,
                 self.records.state(),
             )
-            self._elsewhere = LostLines(repository, project, self._head, self._committed, read)
 
     def prefetch(self, paths: Iterable[str]) -> None:
         """Ask git about many files, relative to the project, that are asked for next."""
@@ -363,22 +341,31 @@ class ProjectOwners:
         # What a commit of another branch has stands there, and is a copy here.
         return [edit for edit in others if not written.has(edit.id) and self._has_left(edit)]
 
-    def _lost(self, path: str, wanted: AbstractSet[str]) -> Elsewhere | None:
+    def _lost(self, path: str, wanted: AbstractSet[str]) -> LostBlocks:
         """Return the blocks with some lines, given by hash, that other files have lost."""
-        if self._elsewhere is None:
-            return None
+        if self._committed is None or self._head is None:
+            return LostBlocks()
         blocks = [
             block
-            for block in self._elsewhere.lost(path)
-            if any(is_long(line) and line_hash(line) in wanted for line in block.lines)
+            for block in self._all_lost
+            if block.path != path
+            and any(is_long(line) and line_hash(line) in wanted for line in block.lines)
         ]
         owners = {
-            place: owner
-            for block in blocks
-            for number in range(block.first, block.first + len(block.lines))
-            if (owner := self._elsewhere.owner(place := (block.path, number))) is not None
+            (other, number): owner
+            for other in {block.path for block in blocks}
+            for number, owner in enumerate(self._committed.owners(self._head, other))
+            if owner is not None
         }
-        return KnownLost(blocks, owners) if owners else None
+        return LostBlocks(blocks, owners) if owners else LostBlocks()
+
+    @cached_property
+    def _all_lost(self) -> Sequence[PlacedLines]:
+        """The lines of HEAD that files of the work tree have lost."""
+        if self._repository is None or self._committed is None or self._head is None:
+            return ()
+        folder = self._trail.directory.project
+        return list(lost_lines(self._repository, folder, self._head, self._committed, self._read))
 
     def _has_left(self, edit: WaitingEdit) -> bool:
         """Whether the file of an edit has no distinctive line of it."""

@@ -13,8 +13,9 @@ from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.location import LineKind, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history import line_origins
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.placing import commit_records, committed_lines
+from vibes_lsp.placing import commit_records
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners, place_file
 from vibes_lsp.placing.trail_records import CommittedLog, TrailRecords, committed_log
@@ -107,7 +108,7 @@ def test_whose_committed_lines_are_is_asked_once(
     plain = files.located("a.py")
     files.saves_facts = True
     assert files.located("a.py") == plain
-    monkeypatch.setattr(committed_lines, "line_origins", None)
+    monkeypatch.setattr(line_origins, "git_lines", None)
     assert files.located("a.py") == plain
     files.write("a.py", *BLOCK[:3])
     assert files.owned("a.py") == {edit: ((1, 3),)}, "what is not committed is looked at"
@@ -167,7 +168,7 @@ def test_git_is_not_asked_about_a_file_that_is_older_than_all_edits(
     (files.root / ".gitignore").write_text(".ai-audit/\n")
     files.repository.commit("Old", date="2025-01-01T08:00:00+00:00")
     edit = files.edit("a.py", 5, 10, *PERSON, *BLOCK)
-    monkeypatch.setattr(committed_lines, "line_origins", None)
+    monkeypatch.setattr(line_origins, "git_lines", None)
     assert files.owned("a.py") == {edit: ((5, 10),)}
 
 
