@@ -196,7 +196,7 @@ def test_a_file_that_is_no_attestation_is_never_replaced(
     attestation(project).write_text("notes of a person")
     done = run_vibes("attest", "--keys-dir", keys, cwd=project.root)
     assert done.code == 2
-    assert "is no attestation" in done.err
+    assert "is not an attestation" in done.err
     assert attestation(project).read_text() == "notes of a person"
 
 

@@ -56,7 +56,7 @@ async def test_sound_files_have_no_fault(editor: Editor, kb: KnowledgeFiles) -> 
         ({"status": "confidence: 5"}, (3, "broken-object", "confidence: Input should be less")),
         ({"text": "text: ''"}, (2, "broken-object", "text: is empty")),
         ({"id": "id: other"}, (1, "broken-object", "id: expected sound")),
-        ({"id": "id: ../up"}, (1, "broken-object", "id: is no id")),
+        ({"id": "id: ../up"}, (1, "broken-object", "id: is not an id")),
         ({"evidence": "evidence:\n- ev-sound\n- ev-gone"}, (6, "broken-citation", "cites ev-gone")),
         ({"evidence": "evidence: []"}, (4, "uncited-claim", "has no citation")),
         (

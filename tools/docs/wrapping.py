@@ -27,25 +27,30 @@ def wrapped(page: str) -> str:
 def _lines(lines: list[str]) -> Iterator[str]:
     paragraph: list[str] = []
     fence = ""
+    is_code = is_in_list = False
     for line in lines:
         mark = _FENCE.match(line)
-        if fence or mark:
+        is_code = _is_indented_code(line, may_be=is_code or not (paragraph or is_in_list))
+        if is_code or fence or mark or not line.strip() or _AS_IT_IS.match(line):
             yield from _filled(paragraph)
             paragraph = []
+            is_in_list = is_in_list and line[:1] in ("", " ")
             yield line
-            if mark and (not fence or mark[1] == fence):
+            if mark and not is_code and (not fence or mark[1] == fence):
                 fence = "" if fence else mark[1]
-            continue
-        if not line.strip() or _AS_IT_IS.match(line):
-            yield from _filled(paragraph)
-            paragraph = []
-            yield line
         elif _ITEM.match(line):
             yield from _filled(paragraph)
             paragraph = [line]
+            is_in_list = True
         else:
+            is_in_list = is_in_list and (bool(paragraph) or line.startswith(" "))
             paragraph.append(line)
     yield from _filled(paragraph)
+
+
+def _is_indented_code(line: str, *, may_be: bool) -> bool:
+    """Whether a line is in a block of code that begins with four spaces; lists have none here."""
+    return may_be and (line.startswith(" " * 4) or not line.strip())
 
 
 def _filled(paragraph: list[str]) -> Iterator[str]:

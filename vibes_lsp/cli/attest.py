@@ -78,7 +78,7 @@ _SIGN_ANEW = "sign what is there now with `vibes attest`"
 @click.option(
     "--allow-failed", is_flag=True, help="Attestation of a trail that fails `vibes check`."
 )
-@click.option("--countersign", is_flag=True, help="One more signature on the existing attestation.")
+@click.option("--countersign", is_flag=True, help="Add your signature to the existing attestation.")
 @click.option(
     "--disclose",
     metavar="ID",
@@ -187,14 +187,14 @@ def _new_envelope(checked: CheckedTrail, target: Path) -> Envelope:
     """Return an envelope without signatures.
 
     Raises:
-        RefusedWrite: The file to write exists and is no attestation.
+        RefusedWrite: The file to write exists and is not an attestation.
     """
     if target.exists():
         try:
             parse_statement(read_envelope(target))
         except BadEnvelope as error:
             raise RefusedWrite(
-                f"{target} is no attestation: {error.message}",
+                f"{target} is not an attestation: {error.message}",
                 hint="it is unchanged; move it away, or name another file with --output",
             ) from None
     return Envelope(checked.statement.encode())

@@ -92,7 +92,7 @@ def command(  # noqa: PLR0917
             hint=f"for a folder, use `vibes find --file {file}`",
         )
     if not file.exists() and parse_place(str(file)) is not None:
-        raise UnreadableFile(f"{file} is no file", hint=f"for lines, use `vibes show {file}`")
+        raise UnreadableFile(f"{file} is not a file", hint=f"for lines, use `vibes show {file}`")
     project = open_project(audit_dir, near=file)
     path = path_in_project(file, project.trail.directory.project)
     root = project.trail.directory.project

@@ -46,7 +46,7 @@ _MAX_FOLDERS = 5
 def command() -> None:
     """Import what other tools recorded.
 
-    Each subcommand reads one format. What the trail has already is not recorded again, and lines
+    Each subcommand reads one format. Edits that the trail has already are skipped, and lines
     that cannot be placed in a version are refused or marked as unverified. Exits 1 if everything is
     refused.
     """
@@ -196,7 +196,7 @@ def git_ai_command(dry_run: bool, as_json: bool, audit_dir: Path | None) -> int:
     metavar="DIR",
     help="Folder in which this repository was before, also several times.",
 )
-@click.option("--yes", is_flag=True, help="No question on a terminal.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @dry_run_option
 @audit_dir_option
 @json_option

@@ -15,7 +15,7 @@ from vibes_lsp.ingest import hook
     "hook",
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
 )
-@click.option("--wait", is_flag=True, help="No event; wait until all stored ones are recorded.")
+@click.option("--wait", is_flag=True, help="Read no event; wait until stored events are recorded.")
 @audit_dir_option
 def command(wait: bool, audit_dir: Path | None) -> None:
     """Store an agent's event from standard input.

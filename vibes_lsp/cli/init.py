@@ -133,8 +133,8 @@ def command(  # noqa: PLR0917  # one branch for each option
     A pre-commit hook that already exists runs before the one installed here.
 
     With --agents, coding agents record by hooks in their own configuration; --instructions is for
-    those without hooks. Other settings and text stay as they are. To remove, or with --user,
-    nothing else is done. docs/agents.md has the details.
+    those without hooks. Other settings and text stay as they are. With --user or an option that
+    removes, no trail is created. docs/agents.md has the details.
     """
     project = folder.absolute()
     scope = Scope.USER if user else Scope.PROJECT

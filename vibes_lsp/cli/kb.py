@@ -245,7 +245,13 @@ def show(proposal_id: str) -> None:
 @command.command("search", epilog=examples("vibes kb search jwt", "vibes kb search jwt --json"))
 @click.argument("query", metavar="QUERY", help="Words to search.")
 @click.option(
-    "-n", "--limit", type=int, metavar="N", default=10, show_default=True, help="Most results."
+    "-n",
+    "--limit",
+    type=int,
+    metavar="N",
+    default=10,
+    show_default=True,
+    help="Maximum number of results.",
 )
 @click.option(
     "--backend",
@@ -273,9 +279,13 @@ def search(query: str, limit: int, backend: str | None, as_json: bool) -> None:
 
 @command.command("context", epilog=examples("vibes kb context 'change how passwords are stored'"))
 @click.argument("task", metavar="TASK", help="What you want to do, in words.")
-@click.option("--limit", type=int, metavar="N", default=10, show_default=True, help="Most items.")
+@click.option(
+    "--limit", type=int, metavar="N", default=10, show_default=True, help="Maximum number of items."
+)
 @click.option("--max-chars", type=int, help="Most characters of all items.")
-@click.option("--min-items", type=int, default=0, show_default=True, help="Fewest items.")
+@click.option(
+    "--min-items", type=int, default=0, show_default=True, help="Minimum number of items."
+)
 @click.option("--require-citations", is_flag=True, help="Leave out claims without citations.")
 def context(
     task: str, limit: int, max_chars: int | None, min_items: int, require_citations: bool
@@ -347,22 +357,28 @@ def cite(claim_id: str) -> None:
 
 @command.command("index")
 def index() -> None:
-    """Make the search index again from the files."""
+    """Rebuild the search index."""
     print_line(f"indexed: {pluralize(call('index_rebuild')['indexed'], 'object', 'objects')}")
 
 
 @command.command("lint")
-@click.option("--stale-days", type=int, default=180, show_default=True, help="Days of no change.")
+@click.option(
+    "--stale-days",
+    type=int,
+    default=180,
+    show_default=True,
+    help="Report claims unchanged for this many days.",
+)
 @click.pass_context
 def lint(context: click.Context, stale_days: int) -> None:
-    """Find what to mend in the content."""
+    """Report problems of the content."""
     print_findings(context, call("lint", stale_days=stale_days))
 
 
 @command.command("doctor")
 @click.pass_context
 def doctor(context: click.Context) -> None:
-    """Find all that is wrong in the knowledge base."""
+    """Check the whole knowledge base."""
     print_findings(context, call("doctor"))
 
 

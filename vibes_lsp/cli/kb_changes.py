@@ -243,7 +243,7 @@ def session() -> None:
 
 
 @session.command("start")
-@click.option("--agent", metavar="NAME", help="Who acts; checked, as VOUCH_AGENT names who does.")
+@click.option("--agent", metavar="NAME", help="Expected actor; must equal VOUCH_AGENT.")
 @click.option("--task", metavar="TEXT", help="What it is for.")
 @click.option("--note", metavar="TEXT", help="A note.")
 def session_start(agent: str | None, task: str | None, note: str | None) -> None:

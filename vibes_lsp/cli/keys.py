@@ -135,7 +135,7 @@ def command() -> None:
     metavar="FILE",
     help="Existing private key, PEM or OpenSSH, instead of a new one.",
 )
-@click.option("--replace", is_flag=True, help="Replacement of an existing key, for good.")
+@click.option("--replace", is_flag=True, help="Replace the existing key. This cannot be undone.")
 @keys_dir_option
 @json_option
 def generate_command(  # noqa: PLR0917

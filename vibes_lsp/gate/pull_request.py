@@ -126,7 +126,7 @@ def _remedy(report: GateReport) -> str:
         " commits the audit trail, or the lines are changed so that their risk falls"
         if any(item.fails for item in report.items)
         else "",
-        "the errors below are mended"
+        "the errors below are fixed"
         if any(each.severity == Severity.ERROR for each in report.findings)
         else "",
     ]

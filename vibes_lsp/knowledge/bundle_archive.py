@@ -163,14 +163,14 @@ def unpack(path: Path, issues: list[str]) -> dict[str, BundleMember]:
 
 def _member_issue(member: tarfile.TarInfo) -> str | None:
     if not member.isreg() or member.issparse():
-        return "is no regular file"
+        return "is not a regular file"
     limit = MAX_SOURCE if member.name.endswith("/content") else MAX_OBJECT
     if member.name == MANIFEST:
         limit = _MAX_MANIFEST
     if member.size > limit:
         return f"{member.size:,} bytes, expected at most {limit:,}"
     if member.name not in (MANIFEST, SETTINGS) and place(member.name) is None:
-        return "is no file of a knowledge base"
+        return "is not a file of a knowledge base"
     return None
 
 

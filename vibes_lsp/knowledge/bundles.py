@@ -164,7 +164,7 @@ def _check_target(target: Path) -> None:
         )
     if os.path.lexists(target) and not _is_bundle(target):
         raise RefusedWrite(
-            f"cannot write {target.name}: it exists and is no bundle", hint="name a new file"
+            f"cannot write {target.name}: it exists and is not a bundle", hint="name a new file"
         )
 
 

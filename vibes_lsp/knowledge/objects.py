@@ -174,13 +174,13 @@ def slug(text: str) -> str:
 
 def _checked_id(text: str) -> str:
     if not is_id(text):
-        raise ValueError("is no id: expected letters, digits, '-', '_' and '.'")
+        raise ValueError("is not an id: expected letters, digits, '-', '_' and '.'")
     return text
 
 
 def _checked_source_id(text: str) -> str:
     if not is_source_id(text):
-        raise ValueError("is no id of a source: expected 64 lowercase hex digits")
+        raise ValueError("is not an id of a source: expected 64 lowercase hex digits")
     return text
 
 

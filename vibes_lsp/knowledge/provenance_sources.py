@@ -80,7 +80,7 @@ def trail_source(trail: Trail, identifier: str) -> TrailSource:
             _metadata(kind, found.id, [each.id for each in naming]),
         )
     raise UnknownId(
-        f"{found.id[:8]} is no session, context entry or annotation",
+        f"{found.id[:8]} is not a session, context entry or annotation",
         hint="`vibes stats --by session` and `vibes log` list them",
     )
 

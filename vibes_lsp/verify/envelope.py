@@ -147,7 +147,7 @@ def parse_envelope(data: bytes) -> Envelope:
         raise BadEnvelope(error.message) from None
     payload_type, signatures = members.get("payloadType"), members.get("signatures")
     if not isinstance(payload_type, str):
-        raise BadEnvelope("payloadType is missing or no string")
+        raise BadEnvelope("payloadType is missing or not a string")
     if not isinstance(signatures, list) or not signatures:
         raise BadEnvelope("signatures is missing, empty or no list")
     if len(signatures) > MAX_SIGNATURES:
@@ -164,10 +164,10 @@ def parse_envelope(data: bytes) -> Envelope:
 
 def _signature(value: JsonValue, name: str) -> EnvelopeSignature:
     if not isinstance(value, dict):
-        raise BadEnvelope(f"{name} is no object")
+        raise BadEnvelope(f"{name} is not an object")
     key_id = value.get("keyid")
     if key_id is not None and not isinstance(key_id, str):
-        raise BadEnvelope(f"{name}.keyid is no string")
+        raise BadEnvelope(f"{name}.keyid is not a string")
     return EnvelopeSignature(key_id or "", _base64(value.get("sig"), f"{name}.sig"), value)
 
 
@@ -178,7 +178,7 @@ def _base64(value: JsonValue, name: str) -> bytes:
         BadEnvelope: It is missing, or not base64.
     """
     if not isinstance(value, str):
-        raise BadEnvelope(f"{name} is missing or no string")
+        raise BadEnvelope(f"{name} is missing or not a string")
     found = decode_base64(value)
     if found is None:
         raise BadEnvelope(f"{name} is not base64")

@@ -166,7 +166,7 @@ def read_policy(file: Path, repository: Repository | None = None, base: str = ""
         where = f"{name} at {base}"
     if data is None:
         raise UnreadableFile(
-            f"there is no policy {where}", hint="docs/attestation.md shows what one looks like"
+            f"there is no policy {where}", hint="docs/ci.md shows what one looks like"
         )
     return data
 

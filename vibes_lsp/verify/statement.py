@@ -169,7 +169,7 @@ def parse_statement(envelope: Envelope) -> Statement:
     if not isinstance(subjects, list) or not subjects:
         raise BadEnvelope("payload: subject is missing, empty or no list")
     if not isinstance(predicate, dict):
-        raise BadEnvelope("payload: predicate is missing or no object")
+        raise BadEnvelope("payload: predicate is missing or not an object")
     parsed = tuple(_subject(each, f"subject[{at}]") for at, each in enumerate(subjects))
     names = Counter(each.name for each in parsed)
     twice = next((name for name, count in names.items() if count > 1), None)
@@ -181,7 +181,7 @@ def parse_statement(envelope: Envelope) -> Statement:
 def _subject(value: JsonValue, place: str) -> Subject:
     name = text(value, "name") if isinstance(value, dict) else None
     if not isinstance(value, dict) or name is None:
-        raise BadEnvelope(f"payload: {place}.name is missing or no string")
+        raise BadEnvelope(f"payload: {place}.name is missing or not a string")
     digest = text(mapping(value, "digest"), "sha256")
     if digest is None or not _SHA256.fullmatch(digest):
         raise BadEnvelope(f"payload: {place}.digest.sha256 is missing or not 64 hexadecimal digits")

@@ -103,10 +103,10 @@ def parse_trusted_key(value: JsonValue, place: str) -> TrustedKey:
         BadKey: A member is missing or wrong.
     """
     if not isinstance(value, dict):
-        raise BadKey(f"{place} is no object")
+        raise BadKey(f"{place} is not an object")
     pem, algorithm = text(value, "public_key_pem"), text(value, "algorithm")
     if pem is None:
-        raise BadKey(f"{place}.public_key_pem is missing or no string")
+        raise BadKey(f"{place}.public_key_pem is missing or not a string")
     if algorithm != "Ed25519":
         raise BadKey(f"{place}.algorithm is {str(algorithm)[:40]!r}, expected 'Ed25519'")
     try:
@@ -157,7 +157,7 @@ def read_trusted_keys(folder: Path) -> tuple[TrustedKey, ...]:
     except MalformedJson as error:
         raise BadKey(f"{TRUSTED_KEYS_NAME}: {error.message}") from None
     if not isinstance(keys, list):
-        raise BadKey(f"{TRUSTED_KEYS_NAME}: keys is missing or no list")
+        raise BadKey(f"{TRUSTED_KEYS_NAME}: keys is missing or not a list")
     return tuple(
         parse_trusted_key(each, f"{TRUSTED_KEYS_NAME}: keys[{at}]") for at, each in enumerate(keys)
     )

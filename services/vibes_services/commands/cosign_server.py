@@ -62,7 +62,12 @@ def serving_options(function: Callable[..., ServerSettings]) -> Callable[..., No
                 help="Port to listen on.",
             ),
             click.option("--certificate", type=path, metavar="FILE", help="TLS certificate, PEM."),
-            click.option("--private-key", type=path, metavar="FILE", help="Key of it, PEM."),
+            click.option(
+                "--private-key",
+                type=path,
+                metavar="FILE",
+                help="Private key of the certificate (PEM).",
+            ),
             click.option("--behind-proxy", is_flag=True, help="A proxy in front ends TLS."),
             click.option(
                 "--rate",
@@ -167,7 +172,7 @@ def keys_command(folder: Path, as_json: bool) -> None:
 def token_command(folder: Path, name: str, scopes: tuple[Any, ...], revoke: bool) -> None:
     """Create a token and print it once, or revoke it.
 
-    Only its SHA-256 is stored. A running server knows it from its next request on.
+    Only its SHA-256 is stored. A running server accepts it immediately.
     """
     # Imported late, as everything that only this command needs.
     from vibes_services.server.tokens import create_token, revoke_token  # noqa: PLC0415

@@ -51,7 +51,7 @@ def command() -> None:
 def submit_command(
     url: str, file: Path | None, public_keys: tuple[Path, ...], as_json: bool
 ) -> None:
-    """Submit an attestation; again changes nothing.
+    """Submit an attestation. Repeating it has no effect.
 
     The token is read from VIBES_REGISTRY_TOKEN. FILE is by default the attestation of the audit
     trail.

@@ -104,7 +104,7 @@ def _create_timestamp(path: Path, calendars: Sequence[str]) -> list[CalendarResu
 def upgrade_command(file: Path | None, calendars: tuple[str, ...]) -> int:
     """Complete a proof with what its calendars have by now.
 
-    A proof cannot name others to ask than the public calendars and those given. Exits with 1 if the
+    Only the public calendars and those given with --calendar are asked. Exits with 1 if the
     proof is not complete yet.
     """
     from vibes_services.timestamps import (  # noqa: PLC0415  # slow to import

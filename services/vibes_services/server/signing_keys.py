@@ -190,7 +190,9 @@ def _parse(members: Members) -> Provider:
 
 def _key_file(folder: Path, key_id: str) -> Path:
     if not key_id.isalnum():  # it comes from a file, and must not lead out of the folder
-        raise VibesError(f"{DOCUMENT_NAME}: {key_id[:40]!r} is no key id of 16 hexadecimal digits")
+        raise VibesError(
+            f"{DOCUMENT_NAME}: {key_id[:40]!r} is not a key id of 16 hexadecimal digits"
+        )
     return folder / f"{key_id}.key"
 
 

@@ -79,7 +79,7 @@ def lock_folder(folder: Path, *, creates: bool = False) -> LockHandle:
         except OSError as error:
             raise write_error(folder, error) from error
     elif not folder.is_dir():
-        raise VibesError(f"{folder} is no folder", hint="expected the folder of a server")
+        raise VibesError(f"{folder} is not a folder", hint="expected the folder of a server")
     return FileLock(folder / _LOCK_NAME).acquire()
 
 

@@ -120,12 +120,12 @@ CLAIM_FILE = "claims/a-claim.yaml"
         ({**GOOD, CLAIM_FILE: b"id: a-claim\ntext: x\nevidence: []\n"}, "at least one citation"),
         ({**GOOD, CLAIM_FILE: b"id: [\n"}, "no YAML"),
         ({**GOOD, f"sources/{SOURCE}/content": b"other"}, "not the id of the source"),
-        ({**GOOD, "hooks/post-commit": b"#!/bin/sh"}, "is no file of a knowledge base"),
-        ({**GOOD, "proposed/a.yaml": b"id: a"}, "is no file of a knowledge base"),
-        ({**GOOD, "claims/.hidden.yaml": b"id: a"}, "is no file of a knowledge base"),
-        ({**GOOD, "claims/con.yaml": b"id: con"}, "is no file of a knowledge base"),
-        ({**GOOD, "state.db": b"x"}, "is no file of a knowledge base"),
-        ({**GOOD, "audit.log.jsonl": b"{}"}, "is no file of a knowledge base"),
+        ({**GOOD, "hooks/post-commit": b"#!/bin/sh"}, "is not a file of a knowledge base"),
+        ({**GOOD, "proposed/a.yaml": b"id: a"}, "is not a file of a knowledge base"),
+        ({**GOOD, "claims/.hidden.yaml": b"id: a"}, "is not a file of a knowledge base"),
+        ({**GOOD, "claims/con.yaml": b"id: con"}, "is not a file of a knowledge base"),
+        ({**GOOD, "state.db": b"x"}, "is not a file of a knowledge base"),
+        ({**GOOD, "audit.log.jsonl": b"{}"}, "is not a file of a knowledge base"),
     ],
 )
 def test_an_invalid_object_stops_the_import(

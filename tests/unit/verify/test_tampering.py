@@ -195,7 +195,7 @@ def test_a_signature_for_another_payload_type_is_bad(directory: AuditDir) -> Non
     [
         ({"_type": "https://in-toto.io/Statement/v0.1"}, "_type is"),
         ({"predicateType": "https://slsa.dev/provenance/v1"}, "predicateType is"),
-        ({"predicate": []}, "predicate is missing or no object"),
+        ({"predicate": []}, "predicate is missing or not an object"),
         ({"subject": []}, "subject is missing"),
         ({"subject": [{"name": "a"}]}, "digest.sha256 is missing"),
         ({"subject": [{"name": "a", "digest": {"sha1": "ab" * 20}}]}, "digest.sha256 is missing"),
