@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from tests.mcp_server.clients import connected, raw
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import TOOL, Project, new_project
+from vibes_lsp.mcp_server.message_loop import MAX_MESSAGE
 from vibes_lsp.mcp_server.recorded_text import Quotations
-from vibes_lsp.mcp_server.server import MAX_MESSAGE
 from vibes_lsp.model.escaping import INVISIBLE, LINE_MARK
 from vibes_lsp.recording import Decision, DecisionOption, Model, Origin, Prompt, PromptType
 

@@ -83,7 +83,7 @@ def test_no_option_lets_an_agent_decide(knowledge: KnowledgeBase) -> None:
             names = {tool.name for tool in tools}
             assert names == {each.replace(".", "_") for each in METHODS} - DECIDING
             for name in DECIDING:
-                with pytest.raises(MCPError, match="no agent may call it"):
+                with pytest.raises(MCPError, match="no tool has this name"):
                     await client.call_tool(name, {"proposal_id": "x", "reason": "y"})
 
     asyncio.run(talk())

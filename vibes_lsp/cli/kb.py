@@ -177,7 +177,8 @@ def serve(transport: str, tools: str, compat: str) -> None:
         return
     try:
         # Imported late: the SDK is optional, and slow to import.
-        from vibes_lsp.mcp_server.knowledge_server import serve_knowledge  # noqa: PLC0415
+        from vibes_lsp.mcp_server.knowledge_server import served_knowledge  # noqa: PLC0415
+        from vibes_lsp.mcp_server.message_loop import serve as serve_mcp  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"anyio", "mcp", "mcp_types"}:
             raise
@@ -185,7 +186,7 @@ def serve(transport: str, tools: str, compat: str) -> None:
             "the MCP server needs the package mcp",
             hint="in a checkout of vibes-lsp, run `pip install '.[mcp]'`",
         ) from None
-    serve_knowledge(knowledge, actor, tools, dialect)
+    serve_mcp(served_knowledge(knowledge, actor, tools, dialect))
 
 
 @command.command("capabilities")

@@ -27,8 +27,9 @@ def command(tools: str, audit_dir: Path | None) -> None:
     """
     try:
         # Imported late: the SDK is optional, and slow to import.
+        from vibes_lsp.mcp_server.message_loop import serve  # noqa: PLC0415
         from vibes_lsp.mcp_server.served_project import ServedProject  # noqa: PLC0415
-        from vibes_lsp.mcp_server.server import serve  # noqa: PLC0415
+        from vibes_lsp.mcp_server.server import served_provenance  # noqa: PLC0415
         from vibes_lsp.mcp_server.tool_catalogue import (  # noqa: PLC0415
             ASKING,
             RECORDING,
@@ -42,4 +43,4 @@ def command(tools: str, audit_dir: Path | None) -> None:
             hint="in a checkout of vibes-lsp, run `pip install '.[mcp]'`",
         ) from None
     chosen = (*ASKING, *RECORDING) if tools == "all" else ASKING
-    serve(Connection(ServedProject(Path.cwd(), audit_dir)), chosen)
+    serve(served_provenance(Connection(ServedProject(Path.cwd(), audit_dir)), chosen))

@@ -1,5 +1,5 @@
 """The MCP server: a coding agent asks what is known of lines, and may record what it did.
 
-`server` speaks the protocol through the official SDK, the only package here that imports it. The
-tools are in `tool_catalogue`; they use the same reports and requests as the command line.
+`message_loop` speaks the protocol through the official SDK. The tools are in `tool_catalogue`; they
+use the same reports and requests as the command line.
 """

@@ -6,30 +6,21 @@ An agent calls them, so the tools that decide are offered only where the project
 
 from __future__ import annotations
 
-import asyncio
-import json
-import logging
 import os
-import sys
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
-from functools import partial
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from mcp import MCPError, types
-from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp import types
 
-from vibes_lsp import __version__
-from vibes_lsp.errors import InvalidObject
+from vibes_lsp.errors import InvalidObject, UnknownId
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.method_context import Dialect
 from vibes_lsp.knowledge.methods import METHODS, KnowledgeMethods, method_descriptions
 from vibes_lsp.knowledge.object_format import dump_page, dump_yaml
 from vibes_lsp.knowledge.review_gate import TRUSTED_AGENT
-from vibes_lsp.mcp_server.server import failed_call, failed_request, run_on_standard_streams
+from vibes_lsp.mcp_server.message_loop import Served, as_line
 from vibes_lsp.model.escaping import without_invisible
 from vibes_lsp.store.files import is_inside
 
@@ -80,32 +71,50 @@ _PROMPTS: Final = {
     "vouch.crystallize_session": ("Propose what this session found out.", _CRYSTALLIZE),
 }
 
-R = TypeVar("R")
-Context = ServerRequestContext[Any]
 
-
-def serve_knowledge(knowledge: KnowledgeBase, actor: str, tools: str, dialect: Dialect) -> None:
-    """Serve the client that started this program, until it closes standard input.
+def served_knowledge(knowledge: KnowledgeBase, actor: str, tools: str, dialect: Dialect) -> Served:
+    """Return what a server offers about a knowledge base.
 
     Args:
         knowledge: The knowledge base.
         actor: Who calls.
         tools: `minimal` or `full`.
         dialect: Whose types results have.
+
+    Raises:
+        VibesError: The settings cannot be read.
     """
-    logging.getLogger("mcp").addHandler(logging.NullHandler())  # else warnings go to stderr
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        methods = thread.submit(partial(KnowledgeMethods, knowledge, actor, dialect=dialect))
-        server = create_knowledge_server(
-            knowledge, methods.result(), offered_tools(knowledge, tools), thread
-        )
-        try:
-            asyncio.run(run_on_standard_streams(server, sys.stdin.buffer))
-        finally:
-            thread.submit(closing(methods.result()).__exit__, None, None, None)
+    answers = _Answers(knowledge, actor, dialect)
+    return Served(
+        name="vouch",
+        title="Knowledge base",
+        instructions=_INSTRUCTIONS,
+        tools=_listed(_offered_tools(knowledge, tools)),
+        call=answers.call,
+        resources=[
+            types.Resource(
+                uri=uri, name=_name_of(uri), description=text, mime_type="application/json"
+            )
+            for uri, (_, text) in _RESOURCES.items()
+        ],
+        templates=[
+            types.ResourceTemplate(
+                uri_template=uri, name=_name_of(uri), description=text, mime_type=form
+            )
+            for uri, (_, form, text) in _TEMPLATES.items()
+        ],
+        read=answers.read,
+        prompts=[types.Prompt(name=name, description=text) for name, (text, _) in _PROMPTS.items()],
+        write_prompt=_prompt_text,
+        close=answers.close,
+    )
 
 
-def offered_tools(knowledge: KnowledgeBase, tools: str) -> list[str]:
+def _name_of(uri: str) -> str:
+    return uri.removeprefix("vouch://")
+
+
+def _offered_tools(knowledge: KnowledgeBase, tools: str) -> list[str]:
     """Return the methods that an agent may call.
 
     Raises:
@@ -114,97 +123,6 @@ def offered_tools(knowledge: KnowledgeBase, tools: str) -> list[str]:
     is_trusted = knowledge.config().review.approver_role == TRUSTED_AGENT
     chosen = METHODS if tools == "full" else MINIMAL
     return [each for each in chosen if is_trusted or each not in _DECIDING]
-
-
-def create_knowledge_server(
-    knowledge: KnowledgeBase,
-    methods: KnowledgeMethods,
-    offered: list[str],
-    thread: ThreadPoolExecutor,
-) -> Server[Any]:
-    """Return a server for some methods.
-
-    Args:
-        knowledge: The knowledge base.
-        methods: What answers.
-        offered: The names of the methods.
-        thread: The thread in which they run, and in which `methods` was made.
-    """
-    by_tool = {each.replace(".", "_"): each for each in offered}
-
-    async def run(work: Callable[[], R]) -> R:
-        return await asyncio.get_running_loop().run_in_executor(thread, work)
-
-    async def list_tools(_: Context, __: object) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=_listed(offered))
-
-    async def call_tool(_: Context, call: types.CallToolRequestParams) -> types.CallToolResult:
-        method = by_tool.get(call.name)
-        if method is None:
-            raise MCPError(types.INVALID_PARAMS, "no tool has this name, or no agent may call it")
-        return await run(partial(_call, knowledge, methods, method, call.arguments or {}))
-
-    async def read(_: Context, wanted: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        uri = str(wanted.uri)
-        form, text = await run(partial(_resource, methods, uri))
-        return types.ReadResourceResult(
-            contents=[types.TextResourceContents(uri=uri, mime_type=form, text=text)]
-        )
-
-    return Server(
-        "vouch",
-        version=__version__,
-        title="Knowledge base",
-        instructions=_INSTRUCTIONS,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=_list_resources,
-        on_list_resource_templates=_list_templates,
-        on_read_resource=read,
-        on_list_prompts=_list_prompts,
-        on_get_prompt=_get_prompt,
-    )
-
-
-async def _list_resources(_: Context, __: object) -> types.ListResourcesResult:
-    return types.ListResourcesResult(
-        resources=[
-            types.Resource(
-                uri=uri,
-                name=uri.removeprefix("vouch://"),
-                description=text,
-                mime_type="application/json",
-            )
-            for uri, (_, text) in _RESOURCES.items()
-        ]
-    )
-
-
-async def _list_templates(_: Context, __: object) -> types.ListResourceTemplatesResult:
-    return types.ListResourceTemplatesResult(
-        resource_templates=[
-            types.ResourceTemplate(
-                uri_template=uri,
-                name=uri.removeprefix("vouch://"),
-                description=text,
-                mime_type=form,
-            )
-            for uri, (_, form, text) in _TEMPLATES.items()
-        ]
-    )
-
-
-async def _list_prompts(_: Context, __: object) -> types.ListPromptsResult:
-    return types.ListPromptsResult(
-        prompts=[types.Prompt(name=name, description=text) for name, (text, _) in _PROMPTS.items()]
-    )
-
-
-async def _get_prompt(_: Context, wanted: types.GetPromptRequestParams) -> types.GetPromptResult:
-    if wanted.name not in _PROMPTS:
-        raise MCPError(types.INVALID_PARAMS, f"no such prompt; there are {', '.join(_PROMPTS)}")
-    content = types.TextContent(type="text", text=_PROMPTS[wanted.name][1])
-    return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
 
 def _listed(offered: list[str]) -> list[types.Tool]:
@@ -224,19 +142,49 @@ def _listed(offered: list[str]) -> list[types.Tool]:
     ]
 
 
-def _call(
-    knowledge: KnowledgeBase, methods: KnowledgeMethods, method: str, arguments: dict[str, Any]
-) -> types.CallToolResult:
-    """Return the result of a method, or its error as a result, which the model sees."""
-    try:
+def _prompt_text(name: str, _: Mapping[str, str]) -> str:
+    if name not in _PROMPTS:
+        raise UnknownId(f"no such prompt; there are {', '.join(_PROMPTS)}")
+    return _PROMPTS[name][1]
+
+
+class _Answers:
+    """The answers of the methods, which belong to the thread that first asks."""
+
+    def __init__(self, knowledge: KnowledgeBase, actor: str, dialect: Dialect) -> None:
+        self._knowledge, self._actor, self._dialect = knowledge, actor, dialect
+
+    @cached_property
+    def _methods(self) -> KnowledgeMethods:
+        return KnowledgeMethods(self._knowledge, self._actor, dialect=self._dialect)
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Return the result of a method by the name of its tool."""
+        method = name.replace("_", ".", 1)
         if method in _BUNDLES:
-            _check_paths(knowledge, arguments)
-        result = _visible(methods.call(method, arguments))
-    except Exception as error:  # noqa: BLE001  # an error of one call must not end the server
-        return failed_call(error)
-    content = types.TextContent(type="text", text=json.dumps(result, ensure_ascii=False))
-    structured = result if isinstance(result, dict) else {"result": result}
-    return types.CallToolResult(content=[content], structured_content=structured)
+            _check_paths(self._knowledge, arguments)
+        return _visible(self._methods.call(method, arguments))
+
+    def read(self, uri: str) -> tuple[str, str]:
+        """Return the type and the text of a resource.
+
+        Raises:
+            UnknownId: There is none.
+        """
+        if uri in _RESOURCES:
+            return "application/json", as_line(_visible(self._methods.call(_RESOURCES[uri][0], {})))
+        for template, (method, form, _) in _TEMPLATES.items():
+            prefix = template.removesuffix("{id}")
+            if uri.startswith(prefix):
+                found = self._methods.call(method, {"id": uri.removeprefix(prefix)})
+                if isinstance(found, dict):
+                    dumped = dump_page(found) if form == "text/markdown" else dump_yaml(found)
+                    return form, _visible(dumped.decode())
+        raise UnknownId("no such resource")
+
+    def close(self) -> None:
+        """Close the index."""
+        self._methods.close()
 
 
 def _check_paths(knowledge: KnowledgeBase, arguments: dict[str, Any]) -> None:
@@ -258,27 +206,6 @@ def _check_target(name: str, path: Path) -> None:
         raise InvalidObject(f"{name}: expected the name of a new {_ARCHIVE} file")
     if os.path.lexists(path):
         raise InvalidObject(f"{name}: {path.name} exists", hint="name a new file")
-
-
-def _resource(methods: KnowledgeMethods, uri: str) -> tuple[str, str]:
-    """Return the type and the text of a resource.
-
-    Raises:
-        MCPError: There is none, or it cannot be read.
-    """
-    try:
-        if uri in _RESOURCES:
-            return "application/json", json.dumps(_visible(methods.call(_RESOURCES[uri][0], {})))
-        for template, (method, form, _) in _TEMPLATES.items():
-            prefix = template.removesuffix("{id}")
-            if uri.startswith(prefix):
-                found = methods.call(method, {"id": uri.removeprefix(prefix)})
-                if isinstance(found, dict):
-                    dumped = dump_page(found) if form == "text/markdown" else dump_yaml(found)
-                    return form, _visible(dumped.decode())
-    except Exception as error:  # noqa: BLE001  # as for tools
-        raise failed_request(error) from None
-    raise MCPError(types.INVALID_PARAMS, "no such resource")
 
 
 def _visible(value: Any) -> Any:

@@ -6,7 +6,7 @@ The AI reads and explains; the verdict stays a person's.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -76,7 +76,7 @@ PROMPTS: Final = (
 )
 
 
-def prompt_text(project: ServedProject, name: str, arguments: dict[str, str]) -> str:
+def prompt_text(project: ServedProject, name: str, arguments: Mapping[str, str]) -> str:
     """Return the text of a prompt for a project that was refreshed.
 
     Raises:
