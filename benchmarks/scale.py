@@ -146,7 +146,7 @@ def _index(log: Path, table: _Table) -> None:
         _remove_saved()
         index = LogIndex(log, uses_saved=True)
         runs["build"].append(_taken(index.refresh))
-        index.index.close()
+        index.close()
         if runs["build"][0][1] > _SLOW:
             break
     taken = {

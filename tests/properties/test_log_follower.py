@@ -52,7 +52,7 @@ def knowledge(index: LogIndex) -> tuple[object, ...]:
     edges = [index.edges(source=each, target=each) for each in (*IDS, "short")]
     records = [list(index.with_id(each)) for each in (*IDS, "short", "x")]
     named = [index.annotations_naming(each, 9) for each in (*IDS, "short")]
-    lines = range(1, index.index.line_count() + 1)
+    lines = range(1, index.line_count() + 1)
     return (
         {kind: list(index.lines_of(kind)) for kind in LogLineKind},
         {kind: index.lines_of_edges(kind) for kind in EdgeType},
@@ -141,8 +141,8 @@ def test_every_line_is_where_the_index_says(log: bytes) -> None:
         index = LogIndex(path)
         index.refresh()
         lines = log.split(b"\n")
-        assert [index.raw(number) for number in range(1, index.index.line_count() + 1)] == [
-            line.rstrip(b"\r") for line in lines[: index.index.line_count()]
+        assert [index.raw(number) for number in range(1, index.line_count() + 1)] == [
+            line.rstrip(b"\r") for line in lines[: index.line_count()]
         ]
 
 
@@ -181,6 +181,7 @@ def test_a_log_that_changes_while_it_is_read_gives_its_index_in_the_end(
 
         index, other = (LogIndex(path) for _ in range(2))
         index.refresh(progress=change)
-        index.refresh(thorough=True)
+        index.file._seen = None  # what changed while it was read is not missed by its stamp
+        index.refresh()
         other.refresh()
         assert knowledge(index) == knowledge(other)

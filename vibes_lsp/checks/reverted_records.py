@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.anchors.line_hashes import is_distinctive
 from vibes_lsp.anchors.text import Text
@@ -22,7 +22,9 @@ from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.store.audit_dir import LOG_NAME, MANIFEST_NAME, AuditDir
-from vibes_lsp.trail.log_index import LogIndex
+
+if TYPE_CHECKING:
+    from vibes_lsp.trail.log_index import LogIndex
 
 _REVERTED: Final = re.compile(rb"^This reverts commit ([0-9a-f]{40}|[0-9a-f]{64})\b", re.MULTILINE)
 _MAX_REVERTS: Final = 200

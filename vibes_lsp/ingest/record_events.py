@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from vibes_lsp.agents.current_session import ModelUses
 from vibes_lsp.agents.edited_lines import EditedRange, ResolvedEdit
@@ -69,9 +69,11 @@ from vibes_lsp.recording.results import Informed, Recorded
 from vibes_lsp.recording.reviews import HUMAN
 from vibes_lsp.recording.sessions import add_start, record_delegation
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.trail.log_index import LogIndex
 from vibes_lsp.trail.records import LoggedSession
 from vibes_lsp.trail.trail import Trail
+
+if TYPE_CHECKING:
+    from vibes_lsp.trail.log_index import LogIndex
 
 _NAMESPACE: Final = uuid.UUID("2d0c4d5c-7f0e-4a55-9f3f-8a6f0d1f4b7e")
 _MAX_EXIT_CODE: Final = 2**32

@@ -44,7 +44,7 @@ def index(directory: AuditDir, progress: Progress) -> Members:
     log.refresh(progress=lambda done: progress("log", done, size))
     manifest = read_manifest(directory, open_saved=stored_entries.open_stored)
     stored_entries.save(directory.manifest, manifest)
-    return {"saved": log.has_saved and log.problem is None}
+    return {"saved": log.lasts and log.problem is None}
 
 
 def check(

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from vibes_lsp.errors import AuditDirNotFound
 from vibes_lsp.history.git import user_setting
@@ -34,9 +34,11 @@ from vibes_lsp.recording.requests import (
 from vibes_lsp.recording.results import StartedSession
 from vibes_lsp.recording.sessions import add_start
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
-from vibes_lsp.trail.log_index import LogIndex
 from vibes_lsp.trail.records import LoggedSession, moment_of
 from vibes_lsp.trail.trail import Trail
+
+if TYPE_CHECKING:
+    from vibes_lsp.trail.log_index import LogIndex
 
 SETTING: Final = "vibes.record.acrossProjects"
 """The user's setting, one of git's: no project can change it."""

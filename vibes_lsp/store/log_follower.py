@@ -133,31 +133,6 @@ class LogFollower:
         return self._delivered
 
     @property
-    def is_wholly_verified(self) -> bool:
-        """Whether all of the delivered part was compared, not its end alone."""
-        return not self._verified_from and not self._is_outdated
-
-    def checksum(self, end: int) -> bytes | None:
-        """Return a checksum of the first bytes of the delivered part; None if it has fewer.
-
-        Raises:
-            UnreadableFile: The log cannot be read.
-        """
-        part = self._with_blocks()
-        if end > part.end or part.unterminated:
-            return None
-        whole, rest = divmod(end, BLOCK)
-        digest = hashlib.sha256(part.blocks[:whole])
-        if rest:
-            try:
-                with open_file(self._path) as file:
-                    tail = _reader(file)(rest, whole * BLOCK)
-            except OSError as error:
-                raise read_error(self._path, error) from error
-            digest.update(tail)
-        return digest.digest()
-
-    @property
     def size(self) -> int:
         """Bytes delivered so far."""
         return self._delivered.end

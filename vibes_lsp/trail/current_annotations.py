@@ -16,12 +16,11 @@ from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, SupersedesReason
 from vibes_lsp.trail.index_writer import decode_name, encode_name, row_list
 from vibes_lsp.trail.lineage import Lineage, NearestCommit, is_same_edit
 from vibes_lsp.trail.lineage_groups import LineageGroups, build_group, later_hunks
-from vibes_lsp.trail.log_index import LogIndex
 from vibes_lsp.trail.records import LogRecord, read_edge
 from vibes_lsp.trail.rows import REASONS
 
 if TYPE_CHECKING:
-    from vibes_lsp.trail.index import TrailIndex
+    from vibes_lsp.trail.log_index import LogIndex
 
 _SAME_EDIT: Final = frozenset(
     map(
@@ -87,14 +86,14 @@ def edits_by_session(log: LogIndex) -> Counter[str]:
         UnreadableFile: The log cannot be read.
     """
     counts: Counter[str] = Counter()
-    names = _names(log.index)
+    names = _names(log)
     by_session = "SELECT session, count(*) FROM annotation"
-    for session, count in log.index.rows(f"{by_session} GROUP BY session"):
+    for session, count in log.rows(f"{by_session} GROUP BY session"):
         counts[names[session]] += count
     again = sorted(lines_recorded_again(log).union(later_hunks(log)))
     for start in range(0, len(again), _BATCH):
         rows = row_list(again[start : start + _BATCH])
-        for session, count in log.index.rows(
+        for session, count in log.rows(
             f"{by_session} WHERE row IN (SELECT value FROM json_each(?))"  # noqa: S608
             " GROUP BY session",
             rows,
@@ -115,7 +114,7 @@ class CurrentAnnotations:
     """
 
     def __init__(self, log: LogIndex, nearest_commit: NearestCommit | None) -> None:
-        self._index = log.index
+        self._log = log
         groups = LineageGroups(log, with_history=True)
         undecided = set(map(groups.group_of, groups.copies.union(groups.hunks)))
         # Edges against the order of the log may be a cycle, in which times decide.
@@ -139,14 +138,14 @@ class CurrentAnnotations:
             if edge.newer not in reviews and groups.group_of(edge.newer) not in undecided
         }
         self._not_single = sorted(superseded.union(decoded))
-        total = log.index.number("SELECT count(*) FROM annotation")
+        total = log.number("SELECT count(*) FROM annotation")
         self.lineages = total - len(decoded) + len(self._decoded)
 
     def edits(self) -> Iterator[EditCount]:
         """Yield the numbers of current annotations by their members."""
-        names = _names(self._index)
+        names = _names(self._log)
         # GROUP BY would sort
-        singles: Counter[_Facts] = Counter(cast("Iterator[_Facts]", self._index.stream(_FACTS)))
+        singles: Counter[_Facts] = Counter(cast("Iterator[_Facts]", self._log.stream(_FACTS)))
         singles.subtract(self._facts_of(self._not_single))
         for (action, environment, level, path), count in singles.items():
             if count:
@@ -165,7 +164,7 @@ class CurrentAnnotations:
     def _reviews(self) -> set[int]:
         """Return the rows of reviews, which replace no edit (R6)."""
         return set(
-            self._index.numbers(
+            self._log.numbers(
                 "SELECT row FROM annotation WHERE action ="
                 " (SELECT number FROM name WHERE text = ?)",
                 encode_name(Action.REVIEW),
@@ -176,14 +175,14 @@ class CurrentAnnotations:
         for start in range(0, len(rows), _BATCH):
             yield from cast(
                 "list[_Facts]",
-                self._index.rows(
+                self._log.rows(
                     f"{_FACTS} WHERE row IN (SELECT value FROM json_each(?))",  # noqa: S608  # our own names
                     row_list(rows[start : start + _BATCH]),
                 ),
             )
 
 
-def _names(index: TrailIndex) -> dict[int, str]:
+def _names(log: LogIndex) -> dict[int, str]:
     return {
-        number: decode_name(text) for number, text in index.stream("SELECT number, text FROM name")
+        number: decode_name(text) for number, text in log.stream("SELECT number, text FROM name")
     }

@@ -126,31 +126,29 @@ class TrailIndex(IndexReader):
         self.is_open = False
 
     def bytes_to_read(self) -> int:
-        """Return about how many bytes of the log the next refresh reads.
+        """Return about how many bytes of the log the next refresh reads."""
+        try:
+            self._follow()
+            return 0 if self._is_current() else self.file.bytes_to_read()
+        except UnreadableFile:  # which the refresh says
+            return 0
 
-        Raises:
-            UnreadableFile: The log cannot be read.
-        """
-        self._follow()
-        return 0 if self._is_current() else self.file.bytes_to_read()
-
-    def refresh(self, *, thorough: bool = False, progress: Progress | None = None) -> bool:
+    def refresh(self, *, progress: Progress | None = None) -> bool:
         """Read what changed in the files; return whether anything did since the last refresh.
 
         Args:
-            thorough: Compare all of a large file, even if it seems to have only grown.
             progress: Called while a large log is read.
 
         Raises:
             UnreadableFile: The log cannot be read.
         """
         self._follow()
-        if (thorough or not self._is_current()) and not self._is_unchanged(thorough=thorough):
+        if not self._is_current() and not self._is_unchanged():
             try:
-                self._read_files(thorough=thorough, progress=progress)
+                self._read_files(progress)
             except (sqlite3.Error, OutdatedIndex) as error:
                 self._recover(error)
-                self._read_files(thorough=thorough, progress=progress)
+                self._read_files(progress)
         has_changed, self._has_changed = self._has_changed, False
         return has_changed
 
@@ -195,13 +193,13 @@ class TrailIndex(IndexReader):
             connection.close()
         self._reopen(in_memory=False)
 
-    def _is_unchanged(self, *, thorough: bool) -> bool:
+    def _is_unchanged(self) -> bool:
         """Whether no file has a whole line that is not indexed: then no lock is taken."""
         if self._has_others or any(each.seems_to_have_lines() for each in self._followers):
             return False
         version, self._version = self._version, -1  # the followers may be ahead of the database
         for number in range(len(self._followers)):
-            update = self._poll(number, thorough=thorough)
+            update = self._poll(number)
             if update is not None:
                 has_lines = next(update.batches, None) is not None
                 if update.reset or has_lines:  # the file is closed with the iterator
@@ -224,8 +222,8 @@ class TrailIndex(IndexReader):
                 self._add(number, None, self._followers[number].size)
         self._read_state()
 
-    def _read_files(self, *, thorough: bool, progress: Progress | None) -> None:
-        thorough = thorough or self._version < 0  # once more, from what the database has
+    def _read_files(self, progress: Progress | None) -> None:
+        thorough = self._version < 0  # once more, from what the database has
         self._end_transaction()
         with self._writing():
             self._follow_database()

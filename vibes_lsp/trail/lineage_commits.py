@@ -6,14 +6,16 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver, ResolvedCommit
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.lineage import Lineage
-from vibes_lsp.trail.log_index import LogIndex
+
+if TYPE_CHECKING:
+    from vibes_lsp.trail.log_index import LogIndex
 
 COMMITTED_FIRST: Final = timedelta(minutes=5)
 """How long before its record an edit may be committed, by a tool without sessions (R14)."""

@@ -10,13 +10,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
 from vibes_lsp.trail.lineage import Lineage, NearestCommit, build_lineages
-from vibes_lsp.trail.log_index import LogIndex
 from vibes_lsp.trail.records import LogRecord, read_edge
 from vibes_lsp.trail.rows import ANNOTATION_KINDS, EDGE_TYPES, REASONS
+
+if TYPE_CHECKING:
+    from vibes_lsp.trail.log_index import LogIndex
 
 _BATCH: Final = 4_096
 """Lines of joined annotations that are decoded at once."""
@@ -60,19 +62,19 @@ class Superseding(NamedTuple):
 
 def superseding(log: LogIndex) -> Iterator[Superseding]:
     """Yield the supersedes edges between annotations, in log order."""
-    return (Superseding(*found) for found in log.index.stream(_SUPERSEDING))
+    return (Superseding(*found) for found in log.stream(_SUPERSEDING))
 
 
 def repeated(log: LogIndex) -> Iterator[list[tuple[int, int]]]:
     """Yield row and kind of the records that may have one id, for each such id."""
-    for _, same in groupby(log.index.stream(_REPEATED), key=lambda found: found[0]):
+    for _, same in groupby(log.stream(_REPEATED), key=lambda found: found[0]):
         yield [(row, kind) for _, row, kind in same]
 
 
 def later_hunks(log: LogIndex) -> dict[int, int]:
     """Return the first record of their edit of hunks that are not the first."""
     found: dict[int, int] = {}
-    for _, same in groupby(log.index.stream(_HUNKS), itemgetter(0)):
+    for _, same in groupby(log.stream(_HUNKS), itemgetter(0)):
         first, *others = (row for _, row in same)
         found.update(dict.fromkeys(others, first))
     return found
@@ -94,7 +96,7 @@ class LineageGroups:
     """
 
     def __init__(self, log: LogIndex, *, with_history: bool = False) -> None:
-        self._index = log.index
+        self._log = log
         self._parents: dict[int, int] = {}
         self.repeated: set[int] = set()
         self.copies: set[int] = set()
@@ -131,7 +133,7 @@ class LineageGroups:
 
     def single_annotations(self) -> Iterator[int]:
         """Yield the lines of annotations that are a lineage by themselves."""
-        for (row,) in self._index.stream("SELECT row FROM annotation ORDER BY row"):
+        for (row,) in self._log.stream("SELECT row FROM annotation ORDER BY row"):
             if row not in self._parents:
                 yield row
 

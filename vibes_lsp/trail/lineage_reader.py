@@ -10,15 +10,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.trail.index_writer import row_list
 from vibes_lsp.trail.lineage import Lineage, NearestCommit, build_lineages, connected_components
-from vibes_lsp.trail.log_index import LogIndex
 from vibes_lsp.trail.records import Edge, LogRecord, read_edge
 from vibes_lsp.trail.rows import EDGE_TYPES
+
+if TYPE_CHECKING:
+    from vibes_lsp.trail.log_index import LogIndex
 
 _RANK: Final = attrgetter("rank")
 _SUPERSEDES: Final = EDGE_TYPES.index(EdgeType.SUPERSEDES)
@@ -130,7 +132,7 @@ class LineageReader:
             return list(large.values())
         seed_ids = list(by_id)
         rows = [record.line for record in by_id.values()]
-        connected = self._log.index.rows(_CONNECTED, row_list(rows))
+        connected = self._log.rows(_CONNECTED, row_list(rows))
         annotations = [row for row, is_edge in connected if not is_edge]
         edges = [
             read_edge(record)

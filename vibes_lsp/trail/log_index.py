@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import groupby, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from typing_extensions import override
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.model.canonical_json import parse_objects
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
+from vibes_lsp.trail.index import Progress, TrailIndex
 from vibes_lsp.trail.index_writer import (
     PREFIX,
     RARE_KIND,
@@ -34,9 +37,6 @@ from vibes_lsp.trail.records import (
 )
 from vibes_lsp.trail.rows import ANNOTATION_KINDS, EDGE_TYPES, IDENTIFIED, STAMPED, LogLineKind
 
-if TYPE_CHECKING:
-    from vibes_lsp.trail.index import Progress
-
 RARE_KINDS: Final = frozenset({LogLineKind.SESSION, LogLineKind.DELEGATION, LogLineKind.OTHER})
 _PAGE: Final = 4_096
 """Lines that are found at once."""
@@ -49,20 +49,19 @@ _MAX_CACHED: Final = 8_192
 """Decoded records that are cached: enough for some open files with their edges."""
 
 
-class LogIndex:
-    """The records of one annotation log.
+class LogIndex(TrailIndex):
+    """The records of one annotation log, and after them those that wait for a commit.
+
+    Reading raises `OutdatedIndex` if a shared database or the log changed, and works after the next
+    refresh.
 
     Args:
         path: The log, which may not exist.
-        waiting: Returns the files of records that wait for a commit (R29), whose lines follow
-            those of the log; None for only the log.
-        uses_saved: Whether the index is shared with other programs; see `TrailIndex`. Reading
-            raises `OutdatedIndex` if the database or the log changed, and works after the next
-            refresh.
-        reading_began: See `TrailIndex`.
+        waiting: See `TrailIndex`, as for the others.
+        uses_saved: Whether the index is shared with other programs.
+        reading_began: Called when an answer begins to read a shared database.
 
     Attributes:
-        index: The database.
         undecodable: Lines that look like a record and cannot be decoded, with the reason.
         generation: Grows with every change of the content.
         problem: Why the log could not be read at the last refresh; then it counts as empty.
@@ -76,13 +75,7 @@ class LogIndex:
         uses_saved: bool = False,
         reading_began: Callable[[], None] | None = None,
     ) -> None:
-        # SQLite is loaded with the first trail: a server starts faster.
-        from vibes_lsp.trail.index import TrailIndex  # noqa: PLC0415
-
-        self.path = path
-        self.index: Final = TrailIndex(
-            path, waiting, uses_saved=uses_saved, reading_began=reading_began
-        )
+        super().__init__(path, waiting, uses_saved=uses_saved, reading_began=reading_began)
         self.problem: UnreadableFile | None = None
         self.generation = 0
         self._reset()
@@ -90,45 +83,22 @@ class LogIndex:
     def _reset(self) -> None:
         self.undecodable: dict[int, str] = {}
         self._cache: dict[int, LogRecord] = {}
-        self._epoch = self.index.epoch
+        self._cached_epoch = self.epoch
 
-    def refresh(
-        self,
-        *,
-        thorough: bool = False,
-        progress: Progress | None = None,
-    ) -> bool:
-        """Read what changed on disk, and return whether anything did.
-
-        Args:
-            thorough: Compare all of a large log, even if it seems to have only grown.
-            progress: Called while a large log is read.
-        """
-        had_lines = self.index.file.size > 0
+    @override
+    def refresh(self, *, progress: Progress | None = None) -> bool:
+        had_lines = self.file.size > 0
         try:
-            changed = self.index.refresh(thorough=thorough, progress=progress)
-            changed = changed or self.problem is not None
+            changed = super().refresh(progress=progress) or self.problem is not None
             self.problem = None
         except UnreadableFile as error:  # a part of the log would give wrong answers
             changed = had_lines or str(self.problem) != str(error)
             self.problem = error
-            self.index.empty()
-        if self.index.epoch != self._epoch:
+            self.empty()
+        if self.epoch != self._cached_epoch:
             self._reset()
         self.generation += changed
         return changed
-
-    def bytes_to_read(self) -> int:
-        """Return about how many bytes of the log the next refresh reads."""
-        try:
-            return self.index.bytes_to_read()
-        except UnreadableFile:  # which the refresh says
-            return 0
-
-    @property
-    def epoch(self) -> int:
-        """Another number as soon as lines that were read before may be others."""
-        return self.index.epoch
 
     @staticmethod
     def is_waiting(line: int) -> bool:
@@ -137,26 +107,26 @@ class LogIndex:
 
     def waiting_lines(self) -> list[int]:
         """Return the lines of the records that wait for a commit."""
-        return self.index.numbers(
+        return self.numbers(
             "SELECT row FROM record WHERE row >= ? AND key NOTNULL ORDER BY row", 1 << SOURCE_BITS
         )
 
     def kind(self, line: int) -> LogLineKind:
         """Return what a line contains; nothing if there is no such line."""
-        return LogLineKind(self.index.number("SELECT kind FROM record WHERE row = ?", line))
+        return LogLineKind(self.number("SELECT kind FROM record WHERE row = ?", line))
 
     def candidates(self, identifier: str, *kinds: LogLineKind) -> list[int]:
         """Return the lines of the records of some kinds that may have an id, in log order."""
-        return self.index.numbers(
+        return self.numbers(
             f"SELECT row FROM record WHERE key = ? AND kind IN {_listed(kinds)}"  # noqa: S608
             " ORDER BY row",
-            self.index.key(identifier),
+            self.key(identifier),
         )
 
     def sources_among(self, lines: Iterable[int], edge_type: EdgeType) -> set[int]:
         """Return those of some lines whose records an edge of a type begins at."""
         return set(
-            self.index.numbers(
+            self.numbers(
                 "SELECT row FROM record WHERE row IN (SELECT value FROM json_each(?))"
                 " AND EXISTS (SELECT 1 FROM edge WHERE source = key AND type = ?)",
                 row_list(lines),
@@ -165,33 +135,13 @@ class LogIndex:
         )
 
     @property
-    def has_saved(self) -> bool:
-        """Whether other programs find what was indexed."""
-        return self.index.lasts
-
-    @property
     def unterminated(self) -> bool:
         """Whether the last record lacks its newline (RFC 7.10)."""
-        return self.index.file.unterminated
-
-    @property
-    def size(self) -> int:
-        """The bytes that were read."""
-        return self.index.file.size
-
-    def checksum(self, end: int) -> bytes | None:
-        """Return a checksum of the first bytes of the log, all compared; None if it has fewer.
-
-        Raises:
-            UnreadableFile: The log cannot be read.
-        """
-        if not self.index.file.is_wholly_verified:
-            self.refresh(thorough=True)
-        return self.index.file.checksum(end)
+        return self.file.unterminated
 
     def incomplete_tail(self) -> bytes:
         """Return the beginning of a record whose end was never written, usually nothing."""
-        return self.index.file.unfinished_line()
+        return self.file.unfinished_line()
 
     def raw(self, line: int) -> bytes:
         """Return the bytes of a line without its newline."""
@@ -200,9 +150,9 @@ class LogIndex:
     def raw_lines(self, lines: Iterable[int]) -> list[bytes]:
         """Return the bytes of some lines without their newlines."""
         found: list[bytes] = []
-        for _, rows in groupby(lines, key=self.index.follower):
+        for _, rows in groupby(lines, key=self.follower):
             wanted = list(rows)
-            found += self.index.follower(wanted[0]).read(self.index.places(wanted))
+            found += self.follower(wanted[0]).read(self.places(wanted))
         return found
 
     def record(self, line: int) -> LogRecord | None:
@@ -223,7 +173,7 @@ class LogIndex:
         found = {record.line: record for record in decoded}
         known = [one for line in wanted if (one := cache.get(line) or found.get(line)) is not None]
         if self.unterminated:
-            found.pop(self.index.line_count(), None)  # its line may still grow
+            found.pop(self.line_count(), None)  # its line may still grow
         cache.update(found)
         for line in list(islice(cache, max(0, len(cache) - _MAX_CACHED))):
             del cache[line]
@@ -273,7 +223,7 @@ class LogIndex:
         compared, order = ("<", "DESC") if newest_first else (">", "ASC")
         row = 1 << 62 if newest_first else 0
         while True:
-            found = self.index.numbers(
+            found = self.numbers(
                 f"SELECT row FROM record WHERE kind IN {wanted} AND row {compared} ?"  # noqa: S608
                 f"{f' AND {RARE_KIND}' if is_rare else ''} ORDER BY row {order} LIMIT {_PAGE}",
                 row,
@@ -290,7 +240,7 @@ class LogIndex:
             path: The file; any spelling of its path.
             kinds: The kinds of records.
         """
-        return self.index.numbers(
+        return self.numbers(
             "SELECT row FROM annotation JOIN record USING (row)"
             " WHERE path IN (SELECT number FROM name WHERE normal = ?)"
             " AND kind IN (SELECT value FROM json_each(?)) ORDER BY row",
@@ -300,7 +250,7 @@ class LogIndex:
 
     def end_of(self, line: int) -> int:
         """Return the byte offset after a line's newline."""
-        return sum(self.index.places([line])[0]) + 1
+        return sum(self.places([line])[0]) + 1
 
     def annotations_naming(self, entry: str, limit: int) -> list[LogRecord]:
         """Return the annotations that name a prompt or a decision, in log order.
@@ -310,10 +260,10 @@ class LogIndex:
             limit: How many are returned at most; the last ones are.
         """
         for column, member in (("prompt", "prompt_hash"), ("decision", "decision_hash")):
-            rows = self.index.numbers(
+            rows = self.numbers(
                 f"SELECT row FROM annotation WHERE {column} = ?"  # noqa: S608  # our own names
                 " ORDER BY row DESC LIMIT ?",
-                self.index.key(entry),
+                self.key(entry),
                 limit,
             )
             named = [each for each in self.records(rows[::-1]) if each.text(member) == entry]
@@ -349,15 +299,15 @@ class LogIndex:
         """
         if not edit:
             return []
-        rows = self.index.numbers(
-            "SELECT row FROM annotation WHERE edit = ? ORDER BY row", self.index.key(edit)
+        rows = self.numbers(
+            "SELECT row FROM annotation WHERE edit = ? ORDER BY row", self.key(edit)
         )
         found = [record for record in self.records(rows) if record.text("edit") == edit]
         return [record for record in found if _are_siblings(found[0], record)]
 
     def session(self, identifier: str) -> LoggedSession | None:
         """Return a session by its whole id; None if the log has none."""
-        lines = self.index.numbers(
+        lines = self.numbers(
             "SELECT row FROM session WHERE name ="
             " (SELECT number FROM name WHERE text = ?) ORDER BY row",
             encode_name(identifier),
@@ -370,7 +320,7 @@ class LogIndex:
     def sessions(self) -> list[LoggedSession]:
         """Return all sessions with a `session_id`, in the order of their first record."""
         found: dict[str, dict[str, LogRecord]] = {}
-        rows = self.index.numbers("SELECT row FROM session ORDER BY row")
+        rows = self.numbers("SELECT row FROM session ORDER BY row")
         for record in self._decode_records(rows):
             identifier = record.text("session_id")
             if identifier:
@@ -383,8 +333,8 @@ class LogIndex:
         """Yield all records with this whole id, annotations first."""
         if not identifier:  # no record has it, but blank and broken lines have its key
             return
-        found = self.index.rows(
-            "SELECT row, kind FROM record WHERE key = ? ORDER BY row", self.index.key(identifier)
+        found = self.rows(
+            "SELECT row, kind FROM record WHERE key = ? ORDER BY row", self.key(identifier)
         )
         annotations = [row for row, kind in found if kind in ANNOTATION_KINDS]
         others = [row for row, kind in found if kind not in ANNOTATION_KINDS]
@@ -396,7 +346,7 @@ class LogIndex:
     def with_prefix(self, prefix: str) -> list[LogRecord]:
         """Return the records whose id starts with `prefix`, one for each id, in log order."""
         is_long = len(encode_name(prefix)) >= PREFIX
-        rows = self.index.numbers(
+        rows = self.numbers(
             "SELECT row FROM record WHERE key NOTNULL AND (prefix = ? OR NOT ?) ORDER BY row",
             id_prefix(prefix),
             is_long,
@@ -409,9 +359,7 @@ class LogIndex:
 
     def _edits_with_prefix(self, prefix: str) -> list[LogRecord]:
         """Return the first hunks of the edits whose id starts with a prefix; of no record it is."""
-        edits = self.index.numbers(
-            "SELECT min(row) FROM annotation WHERE edit NOTNULL GROUP BY edit"
-        )
+        edits = self.numbers("SELECT min(row) FROM annotation WHERE edit NOTNULL GROUP BY edit")
         found = self._decode_records(sorted(edits))
         return [record for record in found if (record.text("edit") or "").startswith(prefix)]
 
@@ -436,10 +384,10 @@ class LogIndex:
         for end, identifier in (("source", source), ("target", target)):
             if identifier is not None:
                 rows.update(
-                    self.index.numbers(
+                    self.numbers(
                         f"SELECT row FROM edge WHERE {end} = ?{code}"  # noqa: S608
                         " ORDER BY row DESC LIMIT ?",
-                        self.index.key(identifier),
+                        self.key(identifier),
                         -1 if limit is None else limit,
                     )
                 )
@@ -448,7 +396,7 @@ class LogIndex:
 
     def lines_of_edges(self, edge_type: EdgeType) -> list[int]:
         """Return the lines of all edges of a type."""
-        return self.index.numbers(
+        return self.numbers(
             "SELECT row FROM edge WHERE type = ? ORDER BY row", EDGE_TYPES.index(edge_type)
         )
 

@@ -19,13 +19,13 @@ from vibes_lsp.store.waiting import waiting_files
 from vibes_lsp.trail.index_writer import decode_name, encode_name
 from vibes_lsp.trail.lineage import Lineage, NearestCommit, build_lineages
 from vibes_lsp.trail.lineage_reader import LineageReader
-from vibes_lsp.trail.log_index import LogIndex
 from vibes_lsp.trail.records import Edge, LogRecord, read_edge
 from vibes_lsp.trail.reviews import Review, read_reviews
 from vibes_lsp.trail.rows import EDGE_TYPES, BrokenLine, LogLineKind
 
 if TYPE_CHECKING:
     from vibes_lsp.trail.index import Progress
+    from vibes_lsp.trail.log_index import LogIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +69,11 @@ class Trail:
         reading_began: Callable[[], None] | None = None,
         waiting: bool = True,
     ) -> None:
+        # SQLite is loaded with the first trail: a server starts faster.
+        from vibes_lsp.trail.log_index import LogIndex  # noqa: PLC0415
+
         self.directory = directory
-        self.log = LogIndex(
+        self.log: Final[LogIndex] = LogIndex(
             directory.log,
             partial(waiting_files, directory) if waiting else None,
             uses_saved=uses_saved,
@@ -79,29 +82,23 @@ class Trail:
         self._uses_saved, self._waiting = uses_saved, waiting
         self.manifest = Manifest(ManifestForm.ABSENT)
         self.nearest_commit = nearest_commit
-        self._index: Final = self.log.index
         self._reviewed: tuple[int, frozenset[int]] | None = None
         self._lineage_reader = LineageReader(self.log, nearest_commit)
 
     def close(self) -> None:
         """Close the database of the index; a refresh opens it again."""
-        self._index.close()
+        self.log.close()
 
     def end_answer(self) -> None:
         """End what an answer has read of a shared index: a program that stays open does."""
-        self._index.end_answer()
+        self.log.end_answer()
 
-    def refresh(
-        self,
-        *,
-        thorough: bool = False,
-        progress: Progress | None = None,
-    ) -> bool:
+    def refresh(self, *, progress: Progress | None = None) -> bool:
         """Read what changed on disk, and return whether anything did; see `LogIndex.refresh`.
 
         Call it before every answer: it costs two `stat` calls if nothing changed.
         """
-        has_grown = self.log.refresh(thorough=thorough, progress=progress)
+        has_grown = self.log.refresh(progress=progress)
         # The log is read first, because entries are written before the records that name them.
         manifest = read_manifest(
             self.directory,
@@ -122,23 +119,23 @@ class Trail:
     @property
     def line_count(self) -> int:
         """The number of lines of the log that were read, blank and broken ones included."""
-        return self._index.line_count()
+        return self.log.line_count()
 
     @property
     def annotation_count(self) -> int:
         """The number of line and function records."""
-        return self._index.number("SELECT count(*) FROM annotation")
+        return self.log.number("SELECT count(*) FROM annotation")
 
     def count(self, *kinds: LogLineKind) -> int:
         """Return the number of lines of some kinds."""
         numbers = ", ".join(str(int(kind)) for kind in kinds)
-        return self._index.number(
+        return self.log.number(
             f"SELECT count(*) FROM record WHERE kind IN ({numbers})"  # noqa: S608
         )
 
     def kinds_from(self, offset: int) -> Counter[LogLineKind]:
         """Return how many lines of each kind begin at a byte offset of the log or after it."""
-        found = self._index.rows(
+        found = self.log.rows(
             "SELECT kind, count(*) FROM record WHERE start >= ? AND row <= ? GROUP BY kind",
             offset,
             self.line_count,
@@ -147,7 +144,7 @@ class Trail:
 
     def broken_lines(self) -> list[BrokenLine]:
         """Return the lines that are not records, each with the reason (R12)."""
-        found = self._index.rows("SELECT row, reason FROM broken ORDER BY row")
+        found = self.log.rows("SELECT row, reason FROM broken ORDER BY row")
         return [BrokenLine(row, decode_name(reason)) for row, reason in found]
 
     def annotated_paths(self) -> list[str]:
@@ -156,18 +153,18 @@ class Trail:
 
     def lines_by_path(self) -> Iterator[tuple[str, Sequence[int]]]:
         """Yield the paths of annotations as recorded, each with the lines of its annotations."""
-        for number, name in self._index.rows(
+        for number, name in self.log.rows(
             "SELECT number, text FROM name"
             " WHERE number IN (SELECT DISTINCT path FROM annotation) ORDER BY number"
         ):
-            lines = self._index.numbers(
+            lines = self.log.numbers(
                 "SELECT row FROM annotation WHERE path = ? ORDER BY row", number
             )
             yield decode_name(name), lines
 
     def count_by_path(self) -> Iterator[AnnotatedPath]:
         """Yield the paths of annotations as recorded, with numbers of annotations."""
-        for name, line, count in self._index.stream(
+        for name, line, count in self.log.stream(
             "SELECT text, first, count FROM"
             " (SELECT path, min(row) AS first, count(*) AS count FROM annotation GROUP BY path)"
             " JOIN name ON number = path ORDER BY first"
@@ -176,7 +173,7 @@ class Trail:
 
     def session_ids(self) -> list[str]:
         """Return the ids of sessions with a record, in the order of their first record."""
-        found = self._index.rows(
+        found = self.log.rows(
             "SELECT text FROM (SELECT name, min(row) AS first FROM session GROUP BY name)"
             " JOIN name ON number = name ORDER BY first"
         )
@@ -185,7 +182,7 @@ class Trail:
     def has_session(self, identifier: str) -> bool:
         """Whether a session with this whole id has a record."""
         return bool(
-            self._index.rows(
+            self.log.rows(
                 "SELECT 1 FROM session WHERE name = (SELECT number FROM name WHERE text = ?)"
                 " LIMIT 1",
                 encode_name(identifier),
@@ -297,7 +294,7 @@ class Trail:
 
     def gather_reviews(self) -> None:
         """Find the ends of all reviews: for reports on many annotations, of which few have one."""
-        ends = self._index.stream(
+        ends = self.log.stream(
             "SELECT source, target FROM edge WHERE type = ?",
             EDGE_TYPES.index(EdgeType.REVIEWED_BY),
         )
@@ -307,11 +304,11 @@ class Trail:
         """Whether no edge of a lineage is a review, if that is known."""
         if self._reviewed is None or self._reviewed[0] != self.log.generation:
             return False
-        return self._reviewed[1].isdisjoint(map(self._index.key, lineage.ids))
+        return self._reviewed[1].isdisjoint(map(self.log.key, lineage.ids))
 
     def files_of_session(self, session: str) -> frozenset[str]:
         """Return the files that a session's annotations name."""
-        found = self._index.rows(
+        found = self.log.rows(
             "SELECT DISTINCT text FROM annotation JOIN name ON number = path WHERE session ="
             " (SELECT number FROM name WHERE text = ?)",
             encode_name(session),
@@ -326,7 +323,7 @@ class Trail:
             session: The session's id.
             limit: How many annotations are read at most; the last ones are.
         """
-        rows = self._index.numbers(
+        rows = self.log.numbers(
             "SELECT row FROM annotation WHERE session ="
             " (SELECT number FROM name WHERE text = ?) ORDER BY row DESC LIMIT ?",
             encode_name(session),

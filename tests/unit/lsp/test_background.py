@@ -254,13 +254,13 @@ async def test_a_server_that_has_answered_lets_others_empty_the_write_ahead_log(
     trail.writer.line("src/auth.py", 1, 1, text=None)
     other = LogIndex(project.directory.log, uses_saved=True)
     other.refresh()
-    other.index.close()
+    other.close()
     database = sqlite3.connect(str(TRAIL_DATABASE.path(project.directory.log)))
     [(is_busy, *_)] = database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
     database.close()
     assert not is_busy
     project.close()
-    assert not project.trail.log.index.is_open
+    assert not project.trail.log.is_open
 
 
 async def hovered(server: Server, sink: Sink, file: Path) -> None:

@@ -73,7 +73,7 @@ class Broken:
 
 
 def state(index: LogIndex) -> tuple[object, int]:
-    return index.problem, index.index.line_count()
+    return index.problem, index.line_count()
 
 
 def test_a_failing_disk_makes_a_log_unreadable(

@@ -34,7 +34,7 @@ def database_of(log: Path) -> Path:
 def indexed(log: Path) -> LogIndex:
     index = LogIndex(log, uses_saved=True)
     index.refresh()
-    assert index.has_saved
+    assert index.lasts
     return index
 
 
@@ -62,20 +62,20 @@ def test_the_write_ahead_log_of_programs_that_stay_open_is_bounded(log: Path) ->
         append(log)
         for index in indexes[1:]:  # the first one never looks again
             index.refresh()
-            index.index.end_answer()
-        indexes[0].index.end_answer()
+            index.end_answer()
+        indexes[0].end_answer()
     assert [len(index.lines_about("a.py")) for index in indexes] == [301, 301, 301, 301]
     for index in indexes:
-        index.index.end_answer()
+        index.end_answer()
     assert Path(f"{database_of(log)}-wal").stat().st_size < 8 << 20
 
 
 def test_an_answer_that_has_ended_keeps_no_write_ahead_log(log: Path) -> None:
     index = indexed(log)
     append(log)
-    indexed(log).index.close()
+    indexed(log).close()
     assert not is_emptied(log)
-    index.index.end_answer()
+    index.end_answer()
     assert is_emptied(log)
 
 
@@ -83,7 +83,7 @@ def test_each_answer_that_begins_is_announced(log: Path) -> None:
     began: list[str] = []
     index = LogIndex(log, uses_saved=True, reading_began=lambda: began.append("began"))
     index.refresh()
-    index.index.end_answer()
+    index.end_answer()
     before = len(began)
     assert [index.lines_about("a.py"), index.lines_about("b.py")] == [[1], []]
     assert len(began) == before + 1
@@ -91,13 +91,13 @@ def test_each_answer_that_begins_is_announced(log: Path) -> None:
 
 def test_what_is_asked_after_an_answer_is_of_the_same_lines_or_outdated(log: Path) -> None:
     index = indexed(log)
-    index.index.end_answer()
+    index.end_answer()
     append(log)
-    indexed(log).index.close()
+    indexed(log).close()
     assert index.lines_about("a.py") == [1, 2]
-    index.index.end_answer()
+    index.end_answer()
     log.write_text(LINE.replace("a.py", "b.py"))
-    indexed(log).index.close()
+    indexed(log).close()
     with pytest.raises(OutdatedIndex):
         index.lines_about("a.py")
     assert index.refresh()
@@ -114,11 +114,11 @@ def test_a_program_returns_to_the_index_that_another_one_had(
     for lines in (2, 3):
         append(log)
         assert index.refresh()
-        assert (len(index.lines_about("a.py")), index.has_saved) == (lines, False)
+        assert (len(index.lines_about("a.py")), index.lasts) == (lines, False)
     other.close()
     append(log)
     assert index.refresh()
-    assert (len(index.lines_about("a.py")), index.has_saved) == (4, True)
+    assert (len(index.lines_about("a.py")), index.lasts) == (4, True)
 
 
 @pytest.mark.parametrize("is_settled", [True, False])
@@ -135,7 +135,7 @@ def test_a_line_that_is_being_written_takes_no_lock(
         settle(log)
     for _ in range(2):
         index.refresh()
-        assert (index.lines_about("a.py"), index.has_saved) == ([1], True)
+        assert (index.lines_about("a.py"), index.lasts) == ([1], True)
     assert indexed(log).lines_about("a.py") == [1]
     other.close()
     with log.open("a") as stream:
@@ -145,9 +145,9 @@ def test_a_line_that_is_being_written_takes_no_lock(
 
 
 def test_a_log_that_nobody_changes_becomes_settled_in_the_index(log: Path) -> None:
-    indexed(log).index.close()
+    indexed(log).close()
     settle(log)
-    indexed(log).index.close()
+    indexed(log).close()
     connection = sqlite3.connect(database_of(log))
     assert connection.execute("SELECT settled FROM source").fetchall() == [(1,)]
     connection.close()
@@ -157,7 +157,7 @@ def test_an_unchanged_log_is_read_while_another_program_indexes(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VIBES_PATIENCE", "unlimited,trail-index=0")
-    indexed(log).index.close()
+    indexed(log).close()
     settle(log)
     other = sqlite3.connect(database_of(log), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
@@ -167,7 +167,7 @@ def test_an_unchanged_log_is_read_while_another_program_indexes(
 
 @pytest.mark.parametrize("damage", ["DELETE FROM trail", "DROP TABLE source", "DROP TABLE trail"])
 def test_a_half_made_index_is_made_again(log: Path, damage: str) -> None:
-    indexed(log).index.close()
+    indexed(log).close()
     connection = sqlite3.connect(database_of(log))
     connection.execute(damage)
     connection.commit()
@@ -175,13 +175,13 @@ def test_a_half_made_index_is_made_again(log: Path, damage: str) -> None:
     index = LogIndex(log, uses_saved=True)
     index.refresh()
     assert index.lines_about("a.py") == [1]
-    index.index.close()
+    index.close()
     assert indexed(log).lines_about("a.py") == [1]
 
 
 def test_a_query_that_fails_for_another_reason_removes_no_index(log: Path) -> None:
     index = indexed(log)
-    error = index.index.damaged(sqlite3.OperationalError("disk I/O error"))
+    error = index.damaged(sqlite3.OperationalError("disk I/O error"))
     assert "removed" not in str(error)
     assert database_of(log).exists()
 
@@ -225,8 +225,8 @@ def test_a_removed_database_takes_none_with_it_when_it_is_closed(log: Path) -> N
     new = indexed(log)
     append(log)
     new.refresh()
-    old.index.close()
-    assert indexed(log).index.numbers("SELECT row FROM record") == [1, 2]
+    old.close()
+    assert indexed(log).numbers("SELECT row FROM record") == [1, 2]
     assert new.lines_about("a.py") == [1, 2]
 
 
@@ -236,4 +236,4 @@ def test_programs_that_create_a_database_at_once_all_answer(log: Path) -> None:
     append(log)
     for index in indexes:
         index.refresh()
-        assert (index.lines_about("a.py"), index.has_saved) == ([1, 2], True)
+        assert (index.lines_about("a.py"), index.lasts) == ([1, 2], True)
