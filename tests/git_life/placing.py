@@ -291,7 +291,11 @@ class Trail:
             for number, owner in enumerate(self.committed.owners(self.head or "", name))
             if owner is not None
         }
-        return LostBlocks(blocks, owners)
+        files = {
+            block.path: self.committed.file(self.head or "", block.path).text.lines
+            for block in blocks
+        }
+        return LostBlocks(blocks, owners, files)
 
     def _lost(self, path: str) -> Iterable[PlacedLines]:
         changed = git(self.root, "diff", "--name-only", "--relative", "-z", "HEAD").split("\0")

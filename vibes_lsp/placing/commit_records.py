@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Final, Protocol, TypeAlias
 
 from vibes_lsp.anchors.line_hashes import is_long, line_hash
@@ -434,9 +434,14 @@ class CommitRecords:
             sources.append(undone)
         found: dict[Place, tuple[str, Place]] = {}
         for parent, patch in sources:
-            for here, there in moved_lines(_blocks(patch, is_removed=True), added).items():
+            removed = _blocks(patch, is_removed=True)
+            before = partial(self._lines, parent)
+            for here, there in moved_lines(removed, added, before).items():
                 found.setdefault(here, (parent, there))
         return found
+
+    def _lines(self, commit: str, name: str) -> Sequence[str]:
+        return self.blob(commit, name).text.lines
 
     def _patch(self, commit: str) -> tuple[str, list[FilePatch]] | None:
         """Return a commit's only parent and what it does to its files; None for other commits.

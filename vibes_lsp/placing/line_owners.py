@@ -141,9 +141,9 @@ class _Screen:
             PlacedLines(before.path, block.start, before.lines[block.start : block.stop])
             for block in consecutive(gone)
         ]
-        for (_, number), (path, there) in moved_lines(
-            [*removed, *elsewhere.blocks], blocks
-        ).items():
+        files = {**elsewhere.files, before.path: before.lines}
+        moves = moved_lines([*removed, *elsewhere.blocks], blocks, files.__getitem__)
+        for (_, number), (path, there) in moves.items():
             self.owners[number] = (
                 before.owners[there] if path == before.path else elsewhere.owners.get((path, there))
             )

@@ -27,10 +27,12 @@ class LostBlocks:
     Attributes:
         blocks: The lines.
         owners: Their owners.
+        files: All lines that HEAD has of these files.
     """
 
     blocks: Sequence[PlacedLines] = ()
     owners: Mapping[Place, LineOwner] = field(default_factory=dict)
+    files: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 def lost_lines(

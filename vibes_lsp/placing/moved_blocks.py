@@ -6,7 +6,7 @@ A copy is not a move: its original was not taken away.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from vibes_lsp.anchors.line_hashes import is_long
@@ -33,14 +33,20 @@ Place = tuple[str, int]
 """A file, and the 0-based number of a line in it."""
 
 
-def moved_lines(removed: Iterable[PlacedLines], added: Iterable[PlacedLines]) -> dict[Place, Place]:
+def moved_lines(
+    removed: Iterable[PlacedLines],
+    added: Iterable[PlacedLines],
+    before: Callable[[str], Sequence[str]],
+) -> dict[Place, Place]:
     """Return where lines that were added were taken away.
 
-    Only of blocks around a long line that was taken away once and added once.
+    Only of blocks around a long line that was taken away once and added once. A block beside a long
+    line that it stood beside before is a part of a copy.
 
     Args:
         removed: What was taken away.
         added: What was added.
+        before: Returns the lines of a file from which something was taken away.
     """
     gone, came = list(removed), list(added)
     places: dict[str, list[tuple[int, int]]] = {}
@@ -59,12 +65,12 @@ def moved_lines(removed: Iterable[PlacedLines], added: Iterable[PlacedLines]) ->
                 continue
             group, origin = origins[0]
             start, end = _equal_around(block.lines, number, gone[group].lines, origin)
-            if end - start >= MIN_MOVED:
-                shift = gone[group].first + origin - number
+            path, shift = gone[group].path, gone[group].first + origin - number
+            if end - start >= MIN_MOVED and not _is_copied(
+                block.lines, start, end, before(path), shift
+            ):
                 for moved in range(start, end):
-                    found.setdefault(
-                        (block.path, block.first + moved), (gone[group].path, shift + moved)
-                    )
+                    found.setdefault((block.path, block.first + moved), (path, shift + moved))
             number = max(end, number + 1)
     return found
 
@@ -79,3 +85,14 @@ def _equal_around(
     while end < len(lines) and end + shift < len(others) and lines[end] == others[end + shift]:
         end += 1
     return start, end
+
+
+def _is_copied(
+    lines: Sequence[str], start: int, end: int, others: Sequence[str], shift: int
+) -> bool:
+    """Whether a long line beside a block is one that the block stood beside before."""
+    return any(
+        is_long(lines[number]) and lines[number : number + 1] == others[there : there + 1]
+        for number in (start - 1, end)
+        if 0 <= number < len(lines) and (there := number + shift) >= 0
+    )

@@ -351,13 +351,15 @@ class ProjectOwners:
             if block.path != path
             and any(is_long(line) and line_hash(line) in wanted for line in block.lines)
         ]
+        names = {block.path for block in blocks}
         owners = {
             (other, number): owner
-            for other in {block.path for block in blocks}
+            for other in names
             for number, owner in enumerate(self._committed.owners(self._head, other))
             if owner is not None
         }
-        return LostBlocks(blocks, owners) if owners else LostBlocks()
+        files = {name: self._committed.file(self._head, name).text.lines for name in names}
+        return LostBlocks(blocks, owners, files) if owners else LostBlocks()
 
     @cached_property
     def _all_lost(self) -> Sequence[PlacedLines]:

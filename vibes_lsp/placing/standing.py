@@ -107,7 +107,6 @@ def standing_lines(
     own = waiting.writers
     state = waiting.state if waiting.state is not None else replay(own, waiting.snapshots)
     owners = _carried(state, text)
-    _slide(owners, text, candidates)
     _search([*own, *waiting.moved], text, owners, candidates, only_whole=False)
     _search(waiting.foreign, text, owners, candidates, only_whole=True)
     recognised = _recognised(waiting, whole) if whole is not None else set[str]()
@@ -151,34 +150,6 @@ def _carried(state: ReplayedText, text: HashedText) -> list[EditLine | None]:
     if any(owner and number not in kept for number, owner in enumerate(state.owners)):
         origins = reformatted(state.lines, text.lines, origins)
     return [state.owners[origin] if origin >= 0 else None for origin in origins]
-
-
-def _slide(owners: list[EditLine | None], text: HashedText, candidates: AbstractSet[int]) -> None:
-    """Move blocks of edits to where git sees them as new.
-
-    A block that was inserted beside lines like its own may as well stand some lines further up or
-    down: the text is the same. Not where a long line would change its owner by that, and not for
-    blank lines alone.
-    """
-    lines = text.lines
-    new = consecutive(sorted(candidates))
-    written = [number for number, owner in enumerate(owners) if owner is not None]
-    for block in consecutive(written):
-        for place in new:
-            count = place.start - block.start
-            if len(place) != len(block) or not 0 < abs(count) < len(block):
-                continue
-            moved = owners[block.start : block.stop]
-            first, end = min(place.start, block.start), max(place.stop, block.stop)
-            exchanged = lines[first : first + abs(count)]
-            if (
-                exchanged == lines[end - abs(count) : end]
-                and any(line.strip() for line in exchanged)
-                and not any(map(is_long, exchanged))
-            ):
-                owners[first:end] = [None] * (end - first)
-                owners[place.start : place.stop] = moved[count:] + moved[:count]
-                break
 
 
 def _search(

@@ -238,3 +238,16 @@ def test_line_ends_do_not_matter(project: Project) -> None:
     project.repository.write("a.py", "".join(f"{line}\r\n" for line in BLOCK))
     project.commit()
     assert project.owners("a.py") == ["ai one"] * 6
+
+
+def test_lines_within_a_copy_that_an_edit_replaced_meanwhile_are_not_moved(
+    project: Project,
+) -> None:
+    project.ai("one", "a.py", *BLOCK, *PERSON, wrote=(1, 6))
+    project.commit()
+    project.person("a.py", *BLOCK, *PERSON, *BLOCK)
+    project.ai("two", "a.py", BLOCK[0], *OTHER[:3], *BLOCK[4:], *PERSON, *BLOCK, wrote=(2, 4))
+    expected = ["ai one", *["ai two"] * 3, "ai one", "ai one"]
+    assert project.owners("a.py") == [*expected, *[NONE] * 10]
+    project.commit()
+    assert project.owners("a.py") == [*expected, *[NONE] * 10]
