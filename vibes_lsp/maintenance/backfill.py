@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Any, Final
+from datetime import datetime
+from typing import Any
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.maintenance.commit_attribution import (
     CommitAttribution,
-    SupersedingRecords,
+    add_committed,
     group_by_commit,
     has_locatable_lines,
 )
 from vibes_lsp.maintenance.committed_files import CommittedFiles
+from vibes_lsp.maintenance.committed_hunks import CLOCK_SKEW, is_allowed
+from vibes_lsp.maintenance.superseding_records import SupersedingRecords
 from vibes_lsp.model.vocabulary import BackfillWhen, SupersedesReason
 from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.results import Result
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.lineage_commits import recorded_commit, resolve_commits
-
-_CLOCK_SKEW: Final = timedelta(days=1)
-"""How far the clock of a committer may be behind the clock of a recorder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +129,7 @@ def _add_due(
     since = (
         None
         if scope.since is None
-        else min(lineage.first.moment for lineage in pending) - _CLOCK_SKEW
+        else min(lineage.first.moment for lineage in pending) - CLOCK_SKEW
     )
     commits = CommitResolver(repository, context.project, context.trail.directory.log, since=since)
     resolved = resolve_commits(pending, repository, context.trail.directory, commits)
@@ -141,7 +140,9 @@ def _add_due(
     }
     files = CommittedFiles(repository, context.project)
     files.prefetch(list({path for path, _ in groups}), since)
-    attribution = CommitAttribution(files, _allowed(repository, head, scope.when))
+    attribution = CommitAttribution(
+        files, lambda commit: is_allowed(repository, commit, head, scope.when)
+    )
     found = {
         identifier: lines
         for (path, commit), group in groups.items()
@@ -150,15 +151,5 @@ def _add_due(
     return {
         each.first.id
         for each in pending
-        if each.first.id in found and new.add(each, found[each.first.id])
+        if each.first.id in found and add_committed(new, each, found[each.first.id])
     }
-
-
-def _allowed(repository: Repository, head: str, when: BackfillWhen) -> Callable[[str], bool]:
-    """Return a predicate: whether a commit may be written. Never HEAD, which may be amended."""
-    if when != BackfillWhen.LANDED:
-        return lambda commit: commit != head
-    branch = repository.upstream_commit()
-    return lambda commit: (
-        commit != head and branch is not None and repository.is_ancestor(commit, branch)
-    )

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Any
+from dataclasses import dataclass
 
 from vibes_lsp.anchors.create_anchors import Anchors, range_hash_variants
 from vibes_lsp.anchors.functions import locate_function
@@ -23,13 +21,11 @@ from vibes_lsp.anchors.occurrences import has_copy
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.maintenance.committed_files import CommittedFile, CommittedFiles
+from vibes_lsp.maintenance.superseding_records import SupersedingRecords
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.model.timestamps import format_timestamp
-from vibes_lsp.model.vocabulary import Action, EdgeType, NodeType, RecordType, SupersedesReason
-from vibes_lsp.recording.arguments import WrongArgument
-from vibes_lsp.recording.context import Draft, Node
+from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.trail.lineage import Lineage
 
 
@@ -128,69 +124,16 @@ def _is_as_written(lineage: Lineage, where: _FoundLines) -> bool:
     return hashes == tuple(map(line_hash, where.lines))
 
 
-@dataclass(slots=True)
-class SupersedingRecords:
-    """New records with the `supersedes` edges to the records that they replace.
-
-    Attributes:
-        reason: The edges' reason.
-        ids: The ids of the new records.
-        superseded: The ids of the records that they replace.
-        edges: The ids of the edges.
-        records: Records and edges in the order of the log.
-    """
-
-    reason: SupersedesReason
-    ids: list[str] = field(default_factory=list)
-    superseded: list[str] = field(default_factory=list)
-    edges: list[str] = field(default_factory=list)
-    records: list[Members] = field(default_factory=list)
-
-    def add(self, lineage: Lineage, committed: CommittedLines) -> bool:
-        """Add a lineage's record for its commit; return whether it is valid.
-
-        Every clone makes the same record: its only times are those of the edit and of the commit.
-        """
-        members = {
-            **lineage.current.members,
-            "action": Action.REBASE_REMAP.value,
-            "file_content_hash": sha256(committed.file.content),
-        }
-        if lineage.current.type == RecordType.LINE:
-            members.update(line_start=committed.start, line_end=committed.end)
-        return self._add(lineage, members, committed.file.commit, committed.file.moment)
-
-    def add_orphan(self, lineage: Lineage, commit: str, moment: datetime) -> bool:
-        """Add a record that a lineage's lines are not in a commit (RFC 7.3.1)."""
-        return self._add(
-            lineage,
-            {**lineage.current.members, "action": Action.REBASE_ORPHAN.value},
-            commit,
-            moment,
-        )
-
-    def without_edges(self) -> tuple[dict[str, Any], ...]:
-        """Return the new records without the edges."""
-        new = set(self.ids)
-        return tuple(dict(record) for record in self.records if record["annotation_id"] in new)
-
-    def _add(self, lineage: Lineage, members: Members, commit: str, moment: datetime) -> bool:
-        draft = Draft(format_timestamp(moment))
-        given = {name: value for name, value in members.items() if name != "annotation_id"}
-        try:
-            identifier = draft.add({**given, "commit_hash": commit})
-        except WrongArgument:  # another tool's record violates the RFC: we write no such record
-            return False
-        source, target = (
-            Node(identifier, NodeType.ANNOTATION),
-            Node(lineage.current.id, NodeType.ANNOTATION),
-        )
-        draft.edge(EdgeType.SUPERSEDES, source, target, {"reason": self.reason.value})
-        self.ids.append(identifier)
-        self.superseded.append(lineage.current.id)
-        self.edges += draft.edges
-        self.records += draft.records
-        return True
+def add_committed(new: SupersedingRecords, lineage: Lineage, committed: CommittedLines) -> bool:
+    """Add a lineage's record for the commit of its lines; return whether it is valid."""
+    changes: Members = {
+        "action": Action.REBASE_REMAP.value,
+        "file_content_hash": sha256(committed.file.content),
+    }
+    if lineage.current.type == RecordType.LINE:
+        changes.update(line_start=committed.start, line_end=committed.end)
+    current, file = lineage.current, committed.file
+    return new.add(current.id, current.members, changes, file.commit, file.moment)
 
 
 def has_locatable_lines(lineage: Lineage) -> bool:

@@ -1,8 +1,9 @@
-"""Whether a log may have annotations whose commit is due (R4): a look that costs a hook little."""
+"""The annotations of a log whose commit is not written in it yet (R4): a look that costs little."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
@@ -10,7 +11,7 @@ import msgspec
 
 from vibes_lsp.model.canonical_json import FastDecoder
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.model.vocabulary import EdgeType, SupersedesReason
+from vibes_lsp.model.vocabulary import Action, EdgeType, SupersedesReason
 
 
 class _Metadata(msgspec.Struct, gc=False):
@@ -22,24 +23,43 @@ class _Members(msgspec.Struct, gc=False):
     annotation_id: str | None = None
     timestamp: str | None = None
     commit_hash: str | None = None
+    action: str | None = None
     edge_type: str | None = None
+    source_ref: str | None = None
     target_ref: str | None = None
     metadata: _Metadata | None = None
 
 
 _DECODER: Final = FastDecoder(_Members)
+_LOST: Final = frozenset({Action.DELETE.value, Action.REBASE_ORPHAN.value})
+"""Actions of records whose lines no commit has."""
 
 
-def may_be_due(log: bytes, since: datetime, new: Collection[str] = ()) -> bool:
-    """Whether an annotation since a time has no commit, and no later record that has it.
+@dataclass(frozen=True, slots=True)
+class LogCommits:
+    """What a log says about the commits of its annotations.
+
+    Attributes:
+        pending: The lines of annotations without a commit, by id.
+        ids: The ids of all annotations.
+        successors: Those of them that continue an earlier record.
+    """
+
+    pending: dict[str, bytes] = field(default_factory=dict)
+    ids: set[str] = field(default_factory=set)
+    successors: set[str] = field(default_factory=set)
+
+
+def read_commits(log: bytes, since: datetime | None, new: Collection[str] = ()) -> LogCommits:
+    """Return the annotations since a time that have no commit, and no later record that has it.
 
     Args:
         log: The log.
-        since: The time.
+        since: The time; None for all.
         new: Those that enter the log with the commit being made, whose hash is not known.
     """
-    pending: set[str | None] = set()
-    superseded: set[str | None] = set()
+    found = LogCommits()
+    superseded: set[str | None] = set(new)
     for line in filter(bytes.strip, log.split(b"\n")):
         record = _DECODER.decode(line)
         if record is None:
@@ -48,8 +68,13 @@ def may_be_due(log: bytes, since: datetime, new: Collection[str] = ()) -> bool:
             reason = None if record.metadata is None else record.metadata.reason
             if record.edge_type == EdgeType.SUPERSEDES and reason != SupersedesReason.COVERS:
                 superseded.add(record.target_ref)
-        elif record.type in {"line", "function"} and not record.commit_hash:
-            moment = parse_timestamp(record.timestamp or "")
-            if moment is None or moment >= since:
-                pending.add(record.annotation_id)
-    return not pending <= superseded.union(new)
+                found.successors.add(record.source_ref or "")
+        elif record.type in {"line", "function"} and record.annotation_id:
+            found.ids.add(record.annotation_id)
+            if not record.commit_hash and record.action not in _LOST:
+                moment = parse_timestamp(record.timestamp or "")
+                if moment is None or since is None or moment >= since:
+                    found.pending[record.annotation_id] = line
+    for identifier in superseded & found.pending.keys():
+        del found.pending[identifier or ""]
+    return found

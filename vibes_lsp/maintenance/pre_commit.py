@@ -9,7 +9,7 @@ that would remove a whole trail is stopped.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -38,7 +38,7 @@ from vibes_lsp.maintenance.lost_records import (
     remove_repeated,
     restore_lost_records,
 )
-from vibes_lsp.maintenance.pending_commits import may_be_due
+from vibes_lsp.maintenance.pending_commits import read_commits
 from vibes_lsp.model.vocabulary import BackfillWhen
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.files import is_inside, read_file
@@ -316,20 +316,44 @@ def _mark_of(directory: AuditDir, place: WaitingPlace, mark: Mark, due: DueRecor
 def _backfill(
     directory: AuditDir, index: CommitIndex, now: Callable[[], datetime], new: Sequence[str]
 ) -> tuple[str, ...]:
-    log = read_file(directory.log) or b""
-    if index.is_rebasing or not may_be_due(log, now() - RECENT, new):
+    repository, since = index.repository, now() - RECENT
+    head = repository.head()
+    known = read_commits(read_file(directory.log) or b"", since, new)
+    if index.is_rebasing or head is None or not known.pending:
         return ()
-    from vibes_lsp.maintenance.backfill import BackfillScope, backfill  # noqa: PLC0415
-    from vibes_lsp.recording.recorder import Recorder  # noqa: PLC0415
+    before = _ids_before(directory, index, head)
+    pending = {name: line for name, line in known.pending.items() if name in before}
+    # few commits have anything to write, and each waits for what is imported
     from vibes_lsp.store.config import load_config  # noqa: PLC0415
 
-    when = load_config(directory).config.backfill.when
+    when = load_config(directory).config.backfill.when if pending else BackfillWhen.MANUAL
     if when == BackfillWhen.MANUAL:
         return ()
+    from vibes_lsp.maintenance.committed_hunks import committed_hunks  # noqa: PLC0415
+    from vibes_lsp.store.writer import AuditWriter  # noqa: PLC0415
+
+    single = {name: line for name, line in pending.items() if name not in known.successors}
+    records, is_any_left = committed_hunks(directory, repository, head, single, when)
+    AuditWriter(directory, waits=False).append(records.records, known=known.ids.__contains__)
+    written = (*records.ids, *records.edges)
+    if not is_any_left and len(single) == len(pending):
+        return written
+    from vibes_lsp.maintenance.backfill import BackfillScope, backfill  # noqa: PLC0415
+    from vibes_lsp.recording.recorder import Recorder  # noqa: PLC0415
 
     with Recorder(directory, now=now) as recorder:
-        scope = BackfillScope(when, recorder.now() - RECENT)
-        return backfill(recorder, scope, repository=index.repository).written
+        rest = backfill(recorder, BackfillScope(when, since), repository=repository)
+    return (*written, *rest.written)
+
+
+def _ids_before(directory: AuditDir, index: CommitIndex, head: str) -> Collection[str]:
+    """Return the annotations that the log had before HEAD, which may be amended."""
+    objects = index.repository.objects
+    commit = objects.commit(head)
+    if commit is None or not commit.parents:
+        return ()
+    name = index.repository.relative_path(directory.log)
+    return read_commits(objects.contents(f"{commit.parents[0]}:{name}") or b"", None).ids
 
 
 def _fold(directory: AuditDir) -> None:

@@ -12,11 +12,12 @@ from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.maintenance.commit_attribution import (
     CommitAttribution,
-    SupersedingRecords,
+    add_committed,
     group_by_commit,
     has_locatable_lines,
 )
 from vibes_lsp.maintenance.committed_files import CommittedFiles
+from vibes_lsp.maintenance.superseding_records import SupersedingRecords
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action, EdgeType, RecordType, SupersedesReason
@@ -122,7 +123,7 @@ def _remap(context: RecordingContext, repository: Repository | None) -> tuple[Dr
             found = attribution.find(path, commit, in_changed_file)
             for lineage in in_changed_file:
                 if lineage.first.id in found:
-                    remapped.add(lineage, found[lineage.first.id])
+                    add_committed(remapped, lineage, found[lineage.first.id])
                 elif (
                     not _is_orphan(lineage, commits)
                     and not context.hides_saved(path)  # git's versions never have the lines
@@ -130,8 +131,12 @@ def _remap(context: RecordingContext, repository: Repository | None) -> tuple[Dr
                         lineage, path, (commit.commit, repository.head() or "")
                     )
                 ):
-                    orphaned.add_orphan(
-                        lineage, commit.commit, files.commit_time(commit.commit) or context.now
+                    orphaned.add(
+                        lineage.current.id,
+                        lineage.current.members,
+                        {"action": Action.REBASE_ORPHAN.value},
+                        commit.commit,
+                        files.commit_time(commit.commit) or context.now,
                     )
     return _written(context, remapped, orphaned, affected)
 
