@@ -14,6 +14,7 @@ from pathlib import Path
 
 from benchmarks import (
     attestation,
+    commit,
     editing_day,
     editor,
     gate,
@@ -69,6 +70,7 @@ writing.main()
 risk.main()
 recording.main()
 gate.main()
+commit.main()
 hook.main()
 history.main()
 knowledge.main()

@@ -16,6 +16,7 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.git import literal_pathspec, run_git, without_filters
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.store.files import read_file
+from vibes_lsp.store.git_folders import git_folders
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +44,13 @@ def staged_entries(root: Path, names: Sequence[str], index: Path | None = None) 
         HistoryUnavailable: Git fails.
     """
     specs = map(literal_pathspec, names)
+    return _entries(run_git(root, "ls-files", "-s", "-z", "--", *specs, index=index))
+
+
+def _entries(listed: bytes) -> dict[str, str]:
+    """Return `MODE HASH` of the files that `git ls-files -s -z` lists, but for those in conflict."""
     found: dict[str, str] = {}
-    for line in run_git(root, "ls-files", "-s", "-z", "--", *specs, index=index).split(b"\0")[:-1]:
+    for line in listed.split(b"\0")[:-1]:
         entry, _, name = line.partition(b"\t")
         mode, blob, stage = entry.decode("ascii").split(" ")
         if stage == "0":
@@ -116,7 +122,8 @@ _SHA256: Final = 64
 _BATCH: Final = 200
 _STAGED: Final = (
     "--cached",
-    "--name-only",
+    "--raw",
+    "--no-abbrev",
     "-z",
     "--no-renames",
     "--ignore-submodules=none",
@@ -181,7 +188,7 @@ class CommitIndex:
         """Whether the commit concludes a merge."""
         return (self.git_dir / "MERGE_HEAD").exists()
 
-    def may_be_empty(self, changed: Sequence[str]) -> bool:
+    def may_be_empty(self, changed: Mapping[str, str]) -> bool:
         """Whether git may refuse the commit as empty; then nothing must be written for it.
 
         A hook runs before git looks for changes and does not see `--amend` or `--allow-empty`. So
@@ -196,31 +203,43 @@ class CommitIndex:
         """
         if self.is_merging:
             return False
-        return not changed or (self.repository.has_commit("HEAD^") and not self._differing("HEAD^"))
+        if not changed:
+            return True
+        objects = self.repository.objects
+        commit = objects.commit(self.repository.head() or "")
+        if commit is None or not commit.parents:
+            return False
+        parent = commit.parents[0]
+        for name, entry in changed.items():
+            before = objects.entry(parent, name)
+            if entry != ("" if before is None else f"{before.mode} {before.id}"):
+                return False
+        return self.repository.has_commit(parent) and not self._differing(parent)
 
-    def changed_files(self) -> list[str]:
-        """Return the files that the commit changes, from the top of the work tree.
+    def changed_files(self) -> dict[str, str]:
+        """Return `MODE HASH` of the files that the commit changes, empty for one that it removes.
+
+        Paths are from the top of the work tree.
 
         Raises:
             HistoryUnavailable: Git fails.
         """
-        if self.repository.head() is None:
-            return _names(
-                run_git(self.repository.root, "ls-files", "-z", index=self.index_files[0])
-            )
-        return self._differing("HEAD")
+        head = self.repository.head()
+        if head is not None:
+            return self._differing(head)
+        listed = run_git(self.repository.root, "ls-files", "-s", "-z", index=self.index_files[0])
+        return _entries(listed)
 
-    def _differing(self, revision: str) -> list[str]:
-        return _names(
-            run_git(
-                self.repository.root,
-                "diff-index",
-                *_STAGED,
-                revision,
-                "--",
-                index=self.index_files[0],
-            )
-        )
+    def _differing(self, commit: str) -> dict[str, str]:
+        """Return `MODE HASH` of the files that differ from a commit's, by path."""
+        index = self.index_files[0]
+        listed = run_git(self.repository.root, "diff-index", *_STAGED, commit, "--", index=index)
+        fields = listed.split(b"\0")
+        found: dict[str, str] = {}
+        for change, name in zip(fields[0::2], fields[1::2], strict=False):
+            _, mode, _, blob, _ = change.decode("ascii").split(" ")
+            found[name.decode("utf-8", "surrogateescape")] = f"{mode} {blob}" if int(mode) else ""
+        return found
 
     def stage(
         self, changed: Iterable[Path], new: Iterable[Path] = ()
@@ -339,7 +358,7 @@ def open_commit_index(folder: Path, environment: Mapping[str, str]) -> CommitInd
     repository = open_repository(folder)
     if repository is None:
         return None
-    git_dir = Path(os.fsdecode(run_git(folder, "rev-parse", "--absolute-git-dir").rstrip(b"\n")))
+    git_dir, _ = git_folders(repository.root / ".git")
     expected = environment.get("GIT_DIR")
     if expected and (folder / expected).resolve() != git_dir.resolve():
         raise HistoryUnavailable(f"GIT_DIR is {expected}, which is not the repository of {folder}")

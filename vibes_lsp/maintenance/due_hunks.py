@@ -53,11 +53,12 @@ class NewFiles(Protocol):
     Paths are relative to the project.
     """
 
-    def changed(self, asked: Collection[str]) -> Collection[str]:
+    def changed(self, asked: Collection[str], *, others: bool) -> Collection[str]:
         """Return the files that may have changed.
 
         Args:
             asked: Those of which edits wait.
+            others: Whether lines may have moved from these to other files.
         """
 
     def file(self, path: str) -> FileAtCommit | None:
@@ -138,6 +139,15 @@ class WaitingFiles:
         )
         return CandidateEdits(own, moved, foreign, self.text, logged)
 
+    @property
+    def has_unwritten(self) -> bool:
+        """Whether an edit of this work tree waits of which nothing was written."""
+        return any(
+            record.is_own and record.id not in self.logged and not self.written.has(record.id)
+            for records in self._records.values()
+            for record in records
+        )
+
     def never_written(self, hashes: AbstractSet[str]) -> list[WaitingEdit]:
         """Return this work tree's edits with one of some lines, of which nothing was written."""
         found: list[WaitingEdit] = []
@@ -161,7 +171,7 @@ def due_hunks(waiting: WaitingFiles, files: NewFiles) -> dict[str, list[Members]
         files: The files.
     """
     found: dict[str, list[Members]] = {}
-    changed = files.changed(waiting.paths)
+    changed = files.changed(waiting.paths, others=waiting.has_unwritten)
     present = {path: file for path in changed if (file := files.file(path)) is not None}
     added = {
         path: {line_hash(line): line for line in _lines(file, file.new)}

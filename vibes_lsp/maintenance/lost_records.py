@@ -121,13 +121,11 @@ def restore_lost_records(
     name = "" if trail is None else trail.name(LOG_NAME)
     if trail is None or (name not in changed and name not in staged) or index.is_merging:
         return Restored()
-    if index.filtered([name, trail.name(MANIFEST_NAME)]):
-        return Restored()
     now = read_file(directory.log) if name in staged else _staged_content(trail, LOG_NAME)
     lost = _lost_lines(trail.in_head(LOG_NAME), now)
-    if not lost:
-        return Restored()
     names = [name, trail.name(MANIFEST_NAME)]
+    if not lost or index.filtered(names):
+        return Restored()
     staged_before = index.entries(names)
     for file in (MANIFEST_NAME, LOG_NAME):
         _put_back(trail, file)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from vibes_lsp.anchors.align import came_from
@@ -22,38 +22,40 @@ class CommitFiles:
 
     Args:
         index: The index of the commit.
-        names: The files that it changes, from the top of the work tree.
+        entries: `MODE HASH` of the files that it changes, from the top of the work tree.
         prefix: The project's folder from there, with a final slash.
         trail: The folder of the trail from there, with a final slash.
     """
 
-    def __init__(self, index: CommitIndex, names: Iterable[str], prefix: str, trail: str) -> None:
+    def __init__(
+        self, index: CommitIndex, entries: Mapping[str, str], prefix: str, trail: str
+    ) -> None:
         self._objects = index.repository.objects
         self._index = index
         self._prefix = prefix
+        self._entries = entries
         self._names = [
-            name for name in names if name.startswith(prefix) and not name.startswith(trail)
+            name for name in entries if name.startswith(prefix) and not name.startswith(trail)
         ]
         self._parents: Sequence[str] = ()
-        self._entries: Mapping[str, str] = {}
         self._patches: list[dict[str, list[PatchHunk]]] = []
 
-    def changed(self, asked: Collection[str]) -> list[str]:
-        """Return the files, if any edit waits; what they change is asked at once."""
-        if not asked or not self._names:
+    def changed(self, asked: Collection[str], *, others: bool) -> list[str]:
+        """Return those of the files that are asked about, or all; their patches are read at once."""
+        names = [name for name in self._names if others or name.removeprefix(self._prefix) in asked]
+        if not names:
             return []
         self._parents = self._index.parents()
-        self._entries = self._index.entries(self._names)
         self._patches = [
             {
                 patch.path: patch.hunks
                 for patch in staged_patch(
-                    self._index.repository, parent, self._names, self._index.index_files[0]
+                    self._index.repository, parent, names, self._index.index_files[0]
                 )
             }
             for parent in self._parents
         ]
-        return [name.removeprefix(self._prefix) for name in self._names]
+        return [name.removeprefix(self._prefix) for name in names]
 
     def file(self, path: str) -> FileAtCommit | None:
         """Return a file as it is staged; None if it is removed, a link or a submodule."""
@@ -104,7 +106,7 @@ class DiskFiles:
         self._parents = [] if head is None else [head]
         self._prefix = prefix
 
-    def changed(self, asked: Collection[str]) -> Collection[str]:
+    def changed(self, asked: Collection[str], *, others: bool) -> Collection[str]:  # noqa: ARG002
         """Return the files that are asked about."""
         return asked
 

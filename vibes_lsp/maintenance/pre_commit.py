@@ -29,7 +29,6 @@ from vibes_lsp.history.given_up_commits import (
 )
 from vibes_lsp.history.missing_trail import refuse_missing_trail
 from vibes_lsp.history.staging import CommitIndex, open_commit_index
-from vibes_lsp.maintenance.expired_records import drop_expired
 from vibes_lsp.maintenance.hook_installation import NAMES, hooks_folder, update_hook
 from vibes_lsp.maintenance.late_edits import is_seen, note_seen
 from vibes_lsp.maintenance.lost_records import (
@@ -110,9 +109,9 @@ def prepare_commit(
         RemovedTrail: The commit would remove a whole trail.
     """
     index = open_commit_index(folder, environment)
-    changed = [] if index is None else index.changed_files()
     if index is None:
         return []
+    changed = index.changed_files()
     refuse_removed_trail(index, AuditDir(audit_dir or folder / AUDIT_DIR_NAME), changed)
     if index.is_sequencing:
         return []  # what it brings is late, and the next commit has it
@@ -148,7 +147,7 @@ def _nearest(folder: Path) -> Iterable[AuditDir]:
 def _prepare(
     directory: AuditDir,
     index: CommitIndex,
-    changed: Sequence[str],
+    changed: Mapping[str, str],
     now: Callable[[], datetime],
     prepare: Callable[[AuditDir], object],
     *,
@@ -176,7 +175,7 @@ def _prepare(
 def _prepare_locked(  # noqa: PLR0917
     directory: AuditDir,
     index: CommitIndex,
-    changed: Sequence[str],
+    changed: Mapping[str, str],
     now: Callable[[], datetime],
     prepare: Callable[[AuditDir], object],
     place: WaitingPlace | None,
@@ -185,14 +184,12 @@ def _prepare_locked(  # noqa: PLR0917
     by_framework: bool,
 ) -> PreparedTrail:
     backfilled: tuple[str, ...] = ()
-    staged: tuple[str, ...] = ()
-    mark = Mark(process=committing_process())
+    mark, waiting = Mark(process=committing_process()), Waiting()
     try:
         refuse_missing_trail(directory.project)
     except RefusedWrite as error:
         problems.append(error)
         return _restore_only(directory, index, changed, problems)
-    restored = Restored()
     try:
         take_back(directory, by_hook=True)
         is_staged = index.repository.relative_path(directory.log) in changed
@@ -216,6 +213,8 @@ def _prepare_locked(  # noqa: PLR0917
         problems.append(error)
     except Exception as error:  # noqa: BLE001  # stage what was recorded
         problems.append(report(error))
+    staged: tuple[str, ...] = ()
+    restored = Restored()
     try:
         settings = (directory.config, directory.gitignore, directory.gitattributes)
         entries = index.stage((directory.log, directory.manifest), (*settings, *_blobs(directory)))
@@ -223,21 +222,41 @@ def _prepare_locked(  # noqa: PLR0917
         restored = restore_lost_records(index, directory, changed, staged)
         if place is not None:
             files = {name: FileInIndex(*entry) for name, entry in entries.items()}
-            after = index.entries(list(restored.before)) if restored.records else {}
-            for name, entry in restored.before.items():
-                first = files[name].before if name in files else entry
-                files[name] = FileInIndex(first, after.get(name, ""))
             records = (*mark.records, *backfilled)
-            write_mark(place, msgspec.structs.replace(mark, staged=files, records=records))
+            write_mark(
+                place,
+                msgspec.structs.replace(
+                    mark, staged=files | _restored_files(index, files, restored), records=records
+                ),
+            )
+        if place is not None and waiting.records:
             note_seen(place, index.write_tree())
-            drop_expired(directory, now())
+            _drop_expired(directory, now())
     except VibesError as error:
         problems.append(error)
     return PreparedTrail(directory, backfilled, staged, tuple(problems), restored.records)
 
 
+def _restored_files(
+    index: CommitIndex, staged: Mapping[str, FileInIndex], restored: Restored
+) -> dict[str, FileInIndex]:
+    """Return the files into which records were put back, as they were first and are now."""
+    after = index.entries(list(restored.before)) if restored.records else {}
+    return {
+        name: FileInIndex(staged[name].before if name in staged else entry, after.get(name, ""))
+        for name, entry in restored.before.items()
+    }
+
+
+def _drop_expired(directory: AuditDir, now: datetime) -> None:
+    # a commit for which nothing waits need not import this
+    from vibes_lsp.maintenance.expired_records import drop_expired  # noqa: PLC0415
+
+    drop_expired(directory, now)
+
+
 def _restore_only(
-    directory: AuditDir, index: CommitIndex, changed: Sequence[str], problems: list[VibesError]
+    directory: AuditDir, index: CommitIndex, changed: Mapping[str, str], problems: list[VibesError]
 ) -> PreparedTrail:
     """Put back what the commit lacks of a trail that is not on the disk; write nothing there."""
     restored = Restored()
@@ -272,7 +291,7 @@ def _let_wait(directory: AuditDir, index: CommitIndex) -> WaitingPlace | None:
 def _due(
     directory: AuditDir,
     index: CommitIndex,
-    changed: Sequence[str],
+    changed: Mapping[str, str],
     waiting: Waiting,
     place: WaitingPlace | None,
 ) -> DueRecords | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import secrets
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,7 +59,7 @@ class CacheDatabase:
             found = sorted(folder.glob(f"{name}-*.db"))
         except (OSError, ValueError):
             return None
-        return found[0] if found else folder / f"{name}-{secrets.token_hex(8)}.db"
+        return found[0] if found else folder / f"{name}-{os.urandom(8).hex()}.db"
 
     def open(self, subject: Path) -> tuple[sqlite3.Connection, bool]:
         """Open the database about a file or folder.
