@@ -9,30 +9,25 @@ from __future__ import annotations
 
 import json
 import sys
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.errors import UnreadableFile, VibesError
+from vibes_lsp.errors import VibesError
 from vibes_lsp.lsp.child_process import CHECK, RESULT
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import open_file
-from vibes_lsp.store.log_follower import bounded_lines
 from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.waiting import waiting_files
 from vibes_lsp.trail.log_index import LogIndex
 
 if TYPE_CHECKING:
     from vibes_lsp.checks.context import Progress
-    from vibes_lsp.checks.report import Report
 
 MAX_FINDINGS: Final = 200
 """Findings about one file that are returned at most."""
-_MAX_LINE: Final = 10_000
 
 
 def index(directory: AuditDir, progress: Progress) -> Members:
@@ -58,25 +53,8 @@ def check(
     report = check_trail(open_context(directory, datetime.now(UTC), progress))
     if path is None:
         return report.as_json()
-    return {"findings": list(findings_with_lines(report, directory, path))}
-
-
-def findings_with_lines(report: Report, directory: AuditDir, path: str) -> list[Members]:
-    """Return the first findings about a file, each with the text of its line.
-
-    The file is read line by line: a log may be larger than memory.
-    """
-    findings = [finding for finding in report.findings if finding.file == path][:MAX_FINDINGS]
-    wanted = {max(finding.line or 1, 1) for finding in findings}
-    texts: dict[int, str] = {}
-    with suppress(UnreadableFile, OSError), open_file(directory.project / path) as file:
-        for number, line in enumerate(islice(bounded_lines(file), max(wanted, default=0)), 1):
-            if number in wanted:
-                texts[number] = line[: 4 * _MAX_LINE].decode("utf-8", "replace").rstrip("\r\n")
-    return [
-        {**finding.as_json(), "text": texts.get(max(finding.line or 1, 1), "")[:_MAX_LINE]}
-        for finding in findings
-    ]
+    found = (finding.as_json() for finding in report.findings if finding.file == path)
+    return {"findings": list(islice(found, MAX_FINDINGS))}
 
 
 def _print_progress() -> Progress:

@@ -35,8 +35,8 @@ def config_document(ls: Server, uri: str) -> Document | None:
     return document if is_config else None
 
 
-def findings_in_config(document: Document, name: str) -> tuple[list[Finding], list[str]]:
-    """Return what is wrong with the text of an open policy, and its lines.
+def findings_in_config(document: Document, name: str) -> list[Finding]:
+    """Return what is wrong with the text of an open policy.
 
     Args:
         document: The document.
@@ -44,10 +44,8 @@ def findings_in_config(document: Document, name: str) -> tuple[list[Finding], li
     """
     from vibes_lsp.checks.files import config_findings  # noqa: PLC0415  # loads pydantic
 
-    lines = document.content.split("\n")
-    return list(
-        config_findings(parse_config(document.content.encode("utf-8", "surrogatepass")), name)
-    ), lines
+    parsed = parse_config(document.content.encode("utf-8", "surrogatepass"))
+    return list(config_findings(parsed, name))
 
 
 def complete_config(ls: Server, uri: str, position: types.Position) -> types.CompletionList | None:

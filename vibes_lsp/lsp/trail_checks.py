@@ -24,9 +24,7 @@ _SHARES: Final = {"log": (0, 15), "lineages": (15, 25), "records": (25, 90), "en
 
 
 async def check_project(server: Server, directory: AuditDir, path: str | None = None) -> Members:
-    """Return what `vibes check --json` prints, or only the findings about one file.
-
-    The latter have the text of their line as `text`, and are a few hundred at most.
+    """Return what `vibes check --json` prints, or only the first findings about one file.
 
     Raises:
         CommandFailed: The trail cannot be checked.

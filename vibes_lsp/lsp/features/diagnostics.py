@@ -13,9 +13,11 @@ from typing import Any, Final
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.checks.finding import Check, Finding, Severity
+from vibes_lsp.checks.finding import Severity
+from vibes_lsp.lsp.child_work import MAX_FINDINGS
 from vibes_lsp.lsp.config_file import config_document, findings_in_config
 from vibes_lsp.lsp.conversion import Encoding, range_in_line
+from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_diagnostics import knowledge_diagnostics
 from vibes_lsp.lsp.record_places import location_now
@@ -26,7 +28,7 @@ from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.lsp.trail_checks import check_project
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member
-from vibes_lsp.model.members import JsonValue, Members, integer, text
+from vibes_lsp.model.members import JsonValue, Members, integer, objects, text
 from vibes_lsp.model.vocabulary import Action, Band
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placement_texts import code_token
@@ -39,7 +41,6 @@ _SEVERITIES: Final = {
     Severity.NOTE: types.DiagnosticSeverity.Information,
 }
 _FIRST_LINE: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
-_MAX_FINDINGS: Final = 200
 _MAX_RELATED: Final = 10
 _MAX_LINE: Final = 10_000
 _JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\[\]{}]+|.')
@@ -149,20 +150,16 @@ async def _trail_diagnostics(
         return []
     config = config_document(ls, uri)
     if config is not None:
-        found, lines = findings_in_config(config, path)
-        faults = (_finding(each, lines, ls.documents.encoding) for each in found[:_MAX_FINDINGS])
-        return [*_attestation_faults(ls, uri), *faults]
-    async with ls.checking:
-        if not is_wanted():
-            return []
-        report = await check_project(ls, project.directory, path)
-    listed = report["findings"]
-    problems = [
-        _finding_in_report(each, path, ls.documents.encoding)
-        for each in (listed if isinstance(listed, list) else ())
-        if isinstance(each, dict)
-    ]
-    return _attestation_faults(ls, uri) + problems
+        findings = [finding.as_json() for finding in findings_in_config(config, path)]
+    else:
+        async with ls.checking:
+            if not is_wanted():
+                return []
+            report = await check_project(ls, project.directory, path)
+        findings = objects(report["findings"])
+    document, encoding = ls.documents.get(uri), ls.documents.encoding
+    faults = [_fault(document, finding, encoding) for finding in findings[:MAX_FINDINGS]]
+    return _attestation_faults(ls, uri) + faults
 
 
 def _attestation_faults(ls: Server, uri: str) -> list[types.Diagnostic]:
@@ -287,31 +284,20 @@ def _place(
     return range_in_line(line, token.line - 1, (token.start, token.end), encoding)
 
 
-def _finding_in_report(members: Members, path: str, encoding: Encoding) -> types.Diagnostic:
-    """Return a finding of `check_project`; its line is the only one that was read."""
-    severity = Severity(text(members, "severity") or Severity.NOTE)
-    line, column = integer(members, "line"), integer(members, "column")
-    check = Check(text(members, "check") or "", severity, "", "", "")
-    field, message = text(members, "field"), text(members, "message") or ""
-    finding = Finding(check, message, path, 1, field, column=column)
-    found = _finding(finding, [text(members, "text") or ""], encoding)
-    for place in (found.range.start, found.range.end):
-        place.line = max((line or 1) - 1, 0)
-    return found
-
-
-def _finding(finding: Finding, lines: list[str], encoding: Encoding) -> types.Diagnostic:
-    number = max(0, min((finding.line or 1) - 1, len(lines) - 1))
-    line = lines[number][:_MAX_LINE] if lines else ""
-    if finding.column is None:
-        span = _member_span(line, finding.field)
+def _fault(document: Document | None, finding: Members, encoding: Encoding) -> types.Diagnostic:
+    """Return a finding about an audit file, at the member or word of the open text that it is of."""
+    number, column = max(integer(finding, "line") or 1, 1), integer(finding, "column")
+    lines = () if document is None else document.lines(number, number)
+    line = "".join(lines)[:_MAX_LINE]
+    if column is None:
+        span = _member_span(line, text(finding, "field"))
     else:
-        span = _word_span(line, finding.column)
+        span = _word_span(line, column)
     return types.Diagnostic(
-        range_in_line(line, number, span, encoding),
-        single_line(finding.message, 300),
-        _SEVERITIES[finding.severity],
-        finding.check.id,
+        range_in_line(line, number - 1, span, encoding),
+        single_line(finding.get("message"), 300),
+        _SEVERITIES[Severity(text(finding, "severity") or Severity.NOTE)],
+        text(finding, "check"),
         source=SOURCE,
     )
 
