@@ -311,14 +311,9 @@ async def test_nested_members_on_one_line_are_told_apart(editor: Editor, project
 async def test_a_member_of_a_record_behind_wide_characters(
     editor: Editor, project: Project
 ) -> None:
-    project.line(
-        "größe 😀 line_end.py",
-        4,
-        7,
-        note='the later "line_end"',
-        timestamp="yesterday",
-        line_end=2,
-    )
+    path, note = "größe 😀 line_end.py", 'the later "line_end"'
+    project.line(path, 4, 7, note=note, timestamp="yesterday")
+    project.line(path, 4, 7, note=note, line_end=2)
     found = await findings(editor, project, LOG)
     told = {(code, text) for code, _, text in found}
     assert ("timestamp", '"timestamp"') in told
