@@ -73,7 +73,7 @@ def test_without_the_manifest_the_rest_of_an_attestation_is_checked(project: Pat
     checked = run_shell("vibes verify", clone)
     assert checked.returncode == 3
     assert "manifest.json  it is not published: git ignores it" in checked.stdout
-    (command,) = re.findall(r"runs `(age --decrypt [^`]*)`", PAGE)
+    (command,) = re.findall(r"runs\s+`(age --decrypt [^`]*)`", PAGE)
     shutil.copy(project / "age.key", clone)
     run(command, clone)
     assert (clone / ".ai-audit/manifest.json").read_bytes() == manifest

@@ -253,13 +253,15 @@ def _commands(server: Server) -> Iterator[str]:
     handlers = server.protocol.fm.commands
     if set(handlers) != set(CommandName):
         raise ValueError("a command is missing in CommandName, or has no handler")
+    described: dict[type[Any], CommandName] = {}
     for name in CommandName:
         yield from ("", f"### {name}", "")
         use_case = recording.COMMANDS.get(name)
         if use_case is None:
             yield from _command(handlers[name])
         else:
-            yield from _recording_command(Remap if use_case == "remap" else REQUESTS[use_case])
+            request = Remap if use_case == "remap" else REQUESTS[use_case]
+            yield from _recording_command(name, request, described)
 
 
 def _command(handler: Callable[..., Any]) -> Iterator[str]:
@@ -299,14 +301,22 @@ def _type(hint: Any) -> str:
     return names.get(hint, "any" if hint is Any else getattr(hint, "__name__", str(hint)))
 
 
-def _recording_command(request: type[Any]) -> Iterator[str]:
+def _recording_command(
+    name: CommandName, request: type[Any], described: dict[type[Any], CommandName]
+) -> Iterator[str]:
+    """Yield the section of a command; a result that an earlier one has too is a link to it."""
     about = _summary(request.__doc__, is_whole=True).partition("`: ")[2]
     yield _READING.sub("", about[:1].upper() + about[1:])
     rows = list(_rows_of(request, without=_COMMON))
     if rows:
         yield from ("", "| member | type | what |", "|---|---|---|", *rows)
     for result in _results(request):
-        yield from ("", f"Result: {_READING.sub('', _summary(result.__doc__, is_whole=True))}", "")
+        about = _READING.sub("", _summary(result.__doc__, is_whole=True))
+        first = described.setdefault(result, name)
+        if first != name:
+            yield from ("", f"Result: {about} Its members: [`{first}`](#{_anchor(first)}).")
+            continue
+        yield from ("", f"Result: {about}", "")
         yield from _result(result)
 
 
