@@ -54,20 +54,22 @@ from vibes_lsp.recording import (
     RecordEdge,
     RecordPrompt,
     RecordRead,
-    StartedSession,
     Tool,
     WrongArgument,
 )
-from vibes_lsp.recording.across_projects import HomeSession, copy_prompt, find_home_session
+from vibes_lsp.recording.across_projects import (
+    HomeSession,
+    copy_prompt,
+    find_home_session,
+    start_once,
+)
 from vibes_lsp.recording.annotations import record_annotation
-from vibes_lsp.recording.context import Draft, RecordingContext
+from vibes_lsp.recording.context import RecordingContext
 from vibes_lsp.recording.edges import inform_session
-from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.recorder import Recorder
 from vibes_lsp.recording.results import Informed, Recorded
 from vibes_lsp.recording.reviews import HUMAN
-from vibes_lsp.recording.sessions import add_start, record_delegation
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.records import LoggedSession
 from vibes_lsp.trail.trail import Trail
@@ -137,7 +139,7 @@ class EventRecorder:
             self._versions[event.agent, event.session.id] = event.version
         if isinstance(event.action, TurnEnded):
             return True
-        if self._is_repeated(f"{event.agent.value} {identity}", fallback_identity):
+        if not self._recorder.once(f"{event.agent.value} {identity}", by=fallback_identity):
             return False
         if isinstance(event.action, FilesEdited):
             self._copy_prompt(event)
@@ -277,15 +279,6 @@ class EventRecorder:
             )
         )
 
-    def _is_repeated(self, identity: str, name: str) -> bool:
-        """Return whether an event was reported before, in another file of the spool."""
-        first = self._recorder.write_derived(
-            StartedSession,
-            lambda context: (Draft(context.timestamp), StartedSession(name, "")),
-            request_id=identity,
-        )
-        return first.session_id != name
-
     def _edit(self, event: AgentEvent, file: EditedFile, identity: str) -> None:
         if file.edit.deletes:
             deletion = Command(f"delete {file.path}", CommandType.FILE_DELETE)
@@ -308,17 +301,9 @@ class EventRecorder:
         )
 
     def _end(self, event: AgentEvent) -> None:
-        found: list[str] = []
-
-        def look(context: RecordingContext) -> tuple[Draft, StartedSession]:
-            session = _find_session(context.trail.log, event.agent, event.session.id)[1]
-            if session is not None and session.is_open:
-                found.append(session.id)
-            return Draft(context.timestamp), StartedSession("", "")
-
-        self._recorder.write_derived(StartedSession, look)
-        for session in found:
-            self._recorder.execute(EndSession(session_id=session))
+        _, session = self._latest_session(event.agent, event.session.id)
+        if session is not None and session.is_open:
+            self._recorder.execute(EndSession(session_id=session.id))
 
     def _origin(self, event: AgentEvent) -> tuple[str, dict[str, Any]]:
         """Return an event's session, and the origin of an edit in it with its reasoning."""
@@ -358,33 +343,29 @@ class EventRecorder:
         self, key: SessionKey, agent: Agent, tool: Tool, model: Model, *, resumes: bool
     ) -> tuple[str, str]:
         """Return a session of the trail, started if it was not, and the name of its model."""
-        models: list[str] = []
-
-        def decide(context: RecordingContext) -> tuple[Draft, StartedSession]:
-            number, known = _find_session(context.trail.log, agent, key.id)
-            if known is not None and (known.is_open or not resumes):
-                models.append(_model_of(context, known, agent))
-                return Draft(context.timestamp), StartedSession(known.id, "")
-            models.append(model.name)
-            identifier = session_id(agent, key.id, number + (known is not None))
-            if key.parent is None:
-                draft = Draft(context.timestamp)
-                environment = Entries(context).environment(tool, model)
-                add_start(draft, context, identifier, environment)
-                return draft, StartedSession(identifier, environment)
-            _, parent = _find_session(context.trail.log, agent, key.parent)
-            request = RecordDelegation(
-                parent_session_id=key.parent if parent is None else parent.id,
-                child_session_id=identifier,
-                tool=tool,
-                model=model,
-                agent_type=None if key.agent_type == HUMAN else key.agent_type,
+        number, known = self._latest_session(agent, key.id)
+        if known is not None and (known.is_open or not resumes):
+            return known.id, self._recorder.read(lambda context: _model_of(context, known, agent))
+        identifier = session_id(agent, key.id, number + (known is not None))
+        if key.parent is None:
+            start_once(self._recorder, identifier, tool, model)
+        else:
+            _, parent = self._latest_session(agent, key.parent)
+            self._recorder.execute(
+                RecordDelegation(
+                    parent_session_id=key.parent if parent is None else parent.id,
+                    child_session_id=identifier,
+                    tool=tool,
+                    model=model,
+                    agent_type=None if key.agent_type == HUMAN else key.agent_type,
+                )
             )
-            draft, _ = record_delegation(context, request)
-            return draft, StartedSession(identifier, "")
+        return identifier, model.name
 
-        session = self._recorder.write_derived(StartedSession, decide).session_id
-        return session, models[-1]
+    def _latest_session(self, agent: Agent, identifier: str) -> tuple[int, LoggedSession | None]:
+        return self._recorder.read(
+            lambda context: _find_session(context.trail.log, agent, identifier)
+        )
 
 
 def _command_of(event: AgentEvent, run: CommandRun) -> Command:

@@ -170,7 +170,7 @@ def visiting_request(recorder: Recorder, homes: Iterable[Trail], request: _Q) ->
             kept = recorded_across(recorder.directory, home.directory)
             if kept is AcrossProjects.OFF:
                 raise WrongArgument("session_id", OFF_REASON)
-            start_visit(recorder, session_id, session)
+            start_once(recorder, session_id, session.tool, session.model)
             withheld = _UNKNOWN_HERE
             if kept is AcrossProjects.LINES:
                 withheld = (*_UNKNOWN_HERE, *_PRIVATE)
@@ -181,15 +181,17 @@ def visiting_request(recorder: Recorder, homes: Iterable[Trail], request: _Q) ->
     return request
 
 
-def start_visit(recorder: Recorder, session_id: str, session: HomeSession) -> None:
-    """Start a session that another trail has, unless it was."""
+def start_once(recorder: Recorder, session_id: str, tool: Tool, model: Model) -> None:
+    """Start a session whose id is known elsewhere, unless it was."""
 
     def decide(context: RecordingContext) -> tuple[Draft, StartedSession]:
         draft = Draft(context.timestamp)
-        environment = ""
-        if context.trail.log.session(session_id) is None:
-            environment = Entries(context).environment(session.tool, session.model)
+        session = context.trail.log.session(session_id)
+        if session is None:
+            environment = Entries(context).environment(tool, model)
             add_start(draft, context, session_id, environment)
+        else:
+            environment = context.environment_of(session)
         return draft, StartedSession(session_id, environment)
 
     recorder.write_derived(StartedSession, decide)
@@ -204,13 +206,5 @@ def copy_prompt(recorder: Recorder, session_id: str, prompt: Prompt | None) -> N
 
 def _session_start(recorder: Recorder, session_id: str) -> datetime | None:
     """Return when a session was started on the recorder's trail; None if the trail has none."""
-    starts: list[datetime] = []
-
-    def look(context: RecordingContext) -> tuple[Draft, StartedSession]:
-        session = context.trail.log.session(session_id)
-        if session is not None:
-            starts.append(moment_of(session.text("timestamp")))
-        return Draft(context.timestamp), StartedSession("", "")
-
-    recorder.write_derived(StartedSession, look)
-    return starts[-1] if starts else None
+    session = recorder.read(lambda context: context.trail.log.session(session_id))
+    return None if session is None else moment_of(session.text("timestamp"))

@@ -41,6 +41,7 @@ ABANDONED_AFTER: Final = 30.0
 or it would have recorded it."""
 
 R = TypeVar("R", bound=Result)
+_T = TypeVar("_T")
 
 
 class Execution:
@@ -126,13 +127,19 @@ class Execution:
         """
         with self._exclusive():
             writer = self._at_once if at_once else self._writer
-            context = self._context(writer)
-            if self._trail.log.problem is not None:  # a part of the log says nothing of the rest
-                raise self._trail.log.problem
-            draft, result = decide(context)
+            draft, result = decide(self._whole_context(writer))
             if not dry_run:
                 self._append_missing(draft.records, writer)
             return result
+
+    def read(self, look: Callable[[RecordingContext], _T]) -> _T:
+        """Return what a function finds in the trail.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+        """
+        with self._exclusive():
+            return look(self._whole_context(self._writer))
 
     def execute_completion(self, request: RecordInlineCompletion) -> Recorded | Pending:
         """Record an inline completion, or store a part of it; a repeat changes nothing.
@@ -259,6 +266,12 @@ class Execution:
             return decide(self._context(writer))
         except OutdatedIndex:  # nothing was recorded yet, and the log itself is read now
             return decide(self._context(writer))
+
+    def _whole_context(self, writer: AuditWriter) -> RecordingContext:
+        context = self._context(writer)
+        if self._trail.log.problem is not None:  # a part of the log says nothing of the rest
+            raise self._trail.log.problem
+        return context
 
     def _context(self, writer: AuditWriter | None = None) -> RecordingContext:
         take_back(self._directory)

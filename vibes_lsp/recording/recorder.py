@@ -11,7 +11,7 @@ from dataclasses import fields
 from datetime import UTC, datetime
 from pathlib import Path
 from reprlib import repr as shortened
-from typing import Any, Final, Self, cast
+from typing import Any, Final, Self, TypeVar, cast
 
 from vibes_lsp.errors import RefusedWrite, VibesError, report
 from vibes_lsp.model.members import Members
@@ -55,6 +55,7 @@ from vibes_lsp.recording.requests import (
     StartSession,
 )
 from vibes_lsp.recording.results import (
+    Claimed,
     Corrected,
     Delegated,
     Ended,
@@ -89,6 +90,9 @@ _USE_CASES: Final[
     MarkLost: (Corrected, mark_lost),
 }
 """The type of each request's result, and the function that decides which records it writes."""
+
+
+_T = TypeVar("_T")
 
 
 def utc_now() -> datetime:
@@ -412,6 +416,26 @@ class Recorder:
     def has_pending_completions(self) -> bool:
         """Return whether any program has an inline completion that waits for more parts."""
         return self._execution.has_pending()
+
+    def once(self, identity: str, *, by: str) -> bool:
+        """Return whether something is done for the first time, or again by what did it first.
+
+        Args:
+            identity: What is done; it is remembered as long as a request id.
+            by: What does it; the same again if it was interrupted.
+        """
+        claimed = self._execution.execute(
+            Claimed, identity, lambda context: (Draft(context.timestamp), Claimed(by))
+        )
+        return claimed.by == by
+
+    def read(self, look: Callable[[RecordingContext], _T]) -> _T:
+        """Return what a function finds in the trail, which it must not write.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+        """
+        return self._execution.read(look)
 
     def write_derived(
         self,

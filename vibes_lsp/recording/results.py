@@ -43,6 +43,17 @@ class StartedSession(Result):
 
 
 @dataclass(frozen=True, slots=True)
+class Claimed(Result):
+    """Something that is done once.
+
+    Attributes:
+        by: What did it first.
+    """
+
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ended(Result):
     """A session that ended."""
 
