@@ -11,17 +11,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.attribute_files import ATTRIBUTES, mentions
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.repository_state import common_git_folder, is_special
 from vibes_lsp.store.file_stamps import FileStamp, file_stamp
-from vibes_lsp.store.files import read_file
 from vibes_lsp.store.trail_search import is_repository
 
 _NAME: Final = "working-tree-encoding"
-_ATTRIBUTES: Final = ".gitattributes"
-_MAX_ATTRIBUTES: Final = 1 << 20
-"""Larger files of attributes are not searched: git is asked."""
 _FAMILIES: Final = ("utf-16", "utf-32", "iso8859", "cp", "koi8", "shift_jis", "euc", "gb", "big5")
 """How the encodings begin that are used: those of texts. Python has others, such as of archives."""
 
@@ -53,7 +50,7 @@ def working_tree_encoding(project: Path, path: str) -> str | None:
     folder = Path(os.path.normpath(project / path)).parent
     sources: list[Path] = []
     for each in (folder, *folder.parents):
-        sources.append(each / _ATTRIBUTES)
+        sources.append(each / ATTRIBUTES)
         if is_repository(str(each)):
             break
     else:
@@ -61,21 +58,12 @@ def working_tree_encoding(project: Path, path: str) -> str | None:
     common = common_git_folder(each)
     if common is not None:
         sources.append(common / "info/attributes")
-    stamps = tuple((file, stamp) for file in sources if (stamp := file_stamp(file)) is not None)
     if any(map(is_special, sources)):  # git would wait for it
         return None
-    if not any(_mentions_encoding(*source) for source in stamps):
+    if not any(mentions(file, _NAME.encode()) for file in sources):
         return None
+    stamps = tuple((file, stamp) for file in sources if (stamp := file_stamp(file)) is not None)
     return _asked(each, os.path.relpath(project / path, each), stamps)
-
-
-@lru_cache(maxsize=1024)
-def _mentions_encoding(file: Path, _stamp: FileStamp) -> bool:
-    try:
-        data = read_file(file, limit=_MAX_ATTRIBUTES)
-    except UnreadableFile:
-        return True
-    return data is not None and _NAME.encode() in data
 
 
 @lru_cache(maxsize=4096)

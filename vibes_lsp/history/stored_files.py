@@ -8,9 +8,8 @@ keeps. Git is started only where a file that sets attributes names a filter.
 from __future__ import annotations
 
 import os
-import re
 import shutil
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
@@ -18,6 +17,7 @@ from typing import Final, TypeVar
 from vibes_lsp.anchors.line_hashes import is_distinctive
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.history.attribute_files import attributes_in_tree, mentions
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository_state import is_special
@@ -29,18 +29,9 @@ from vibes_lsp.store.trail_search import is_repository
 
 UNKNOWN_FILTER: Final = "unknown"
 """The name of a filter when git cannot be asked for it."""
-_ATTRIBUTES: Final = ".gitattributes"
 _NO_VALUES: Final = frozenset({b"unspecified", b"unset"})
 _MAX_ATTRIBUTES: Final = 1 << 20
-"""Larger files of attributes or configuration are not searched: git is asked."""
-_INCLUDED: Final = re.compile(rb"(?:^|[\s\]])path[ \t]*=([^\n]*)", re.IGNORECASE)
-"""The value that names a file that settings include."""
-_PLAIN_VALUE: Final = re.compile(
-    rb'\s*+(?!"?%\()(?:"((?>(?:[^"\\]|\\\\)*))"|((?>(?:[^"\\#;]|\\\\)*)))\s*+(?:[#;].*)?'
-)
-"""A value that is quoted as a whole or not at all, ends on its line, and names no prefix."""
-_MAX_SETTINGS: Final = 256
-"""Files of settings that are searched: where more are included, git is asked."""
+"""Larger files of attributes are not compared with those of HEAD."""
 _MAX_FILE: Final = 16 << 20
 _MAX_KEPT: Final = 256
 """Files whose answers are kept: those that are being edited."""
@@ -66,25 +57,6 @@ class _Folder:
     only_git_knows: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Mentions:
-    """What a file of attributes or settings mentions.
-
-    Attributes:
-        names_filter: Whether it has the word `filter`.
-        names_attributes: Whether its settings may name other attributes: `core.attributesFile`,
-            `attr.tree`, or an included file whose path is not plain.
-        included: The other files of settings that it includes, under any condition.
-    """
-
-    names_filter: bool = False
-    names_attributes: bool = False
-    included: tuple[Path, ...] = ()
-
-
-_NOTHING: Final = _Mentions()
-
-
 class StoredFiles:
     """Answers which texts git's objects do not have.
 
@@ -97,7 +69,7 @@ class StoredFiles:
 
     def __init__(self, project: Path) -> None:
         self._project = project
-        self._mentions: dict[Path, tuple[FileStamp | None, _Mentions]] = {}
+        self._settings: dict[Path, tuple[object, list[Path]]] = {}
         self._filters: dict[_Key, tuple[_Folder, str | None]] = {}
         self._stored: dict[_Key, tuple[object, frozenset[str]]] = {}
 
@@ -177,7 +149,7 @@ class StoredFiles:
             head = objects.head()
             if head is not None and all(
                 _has_rules(objects, head, attributes, _read(folder.root / attributes))
-                for attributes in _attributes_in_tree(folder.prefix)
+                for attributes in attributes_in_tree(folder.prefix)
             ):
                 lines = _lines(objects.contents(f"{head}:{name}"))
         _keep(self._stored, (folder.root, name), (state, lines))
@@ -210,39 +182,48 @@ class StoredFiles:
         inside = folder.relative_to(root).as_posix()
         prefix = "" if inside == "." else f"{inside}/"
         git, common = git_folders(root / ".git")
-        sources = [root / each for each in _attributes_in_tree(prefix)]
+        sources = [root / each for each in attributes_in_tree(prefix)]
         sources += [common / "info/attributes", *_attributes_of_machine()]
-        settings = [common / "config", git / "config.worktree", *_settings_of_machine(root)]
-        for each in settings:
-            included = self._look_into(each).included
-            settings += [file for file in included if file not in settings]
-            if len(settings) > _MAX_SETTINGS:  # one file can have endlessly many names
-                break
-        is_whole = len(settings) <= _MAX_SETTINGS
-        del settings[_MAX_SETTINGS:]
-        only_git_knows = not is_whole or any(
-            self._look_into(each).names_attributes for each in settings
+        settings = self._files_of_settings(root, git, common)
+        only_git_knows = settings is None or any(
+            mentions(file, b"attributesfile", b"[attr]") for file in settings
         )
-        is_named = only_git_knows or any(self._look_into(each).names_filter for each in sources)
-        stamps = tuple(file_stamp(each) for each in (*sources, *settings)) if is_named else None
+        is_named = only_git_knows or any(mentions(file, b"filter") for file in sources)
+        watched = (*sources, *(settings or ()))
+        stamps = tuple(map(file_stamp, watched)) if is_named else None
         return _Folder(root, prefix, stamps, only_git_knows)
 
-    def _look_into(self, file: Path) -> _Mentions:
-        """Return what a file of attributes or settings mentions; kept until it changes."""
-        stamp = file_stamp(file)
-        if stamp is None:
-            return _NOTHING
-        known = self._mentions.get(file)
-        if known is None or known[0] != stamp:
-            known = self._mentions[file] = stamp, _mentions_in(file)
-        return known[1]
+    def _files_of_settings(self, root: Path, git: Path, common: Path) -> list[Path] | None:
+        """Return the files of settings that git reads in a repository; None if it cannot say.
+
+        Git is asked where some include others, again when one of them changes, or the branch.
+        """
+        own = [common / "config", git / "config.worktree", *_settings_of_machine(root)]
+        if not any(mentions(file, b"[include") for file in own):
+            return own
+        known = self._settings.get(root)
+        if known is not None and known[0] == _state(git, known[1]):
+            return known[1]
+        options = ("--list", "--show-origin", "--name-only", "--null")
+        try:
+            listed = run_git(root, "config", *options).split(b"\0")
+        except HistoryUnavailable:
+            return None
+        names = dict.fromkeys(part[5:] for part in listed if part.startswith(b"file:"))
+        files = list(dict.fromkeys([*own, *(root / os.fsdecode(name) for name in names)]))
+        self._settings[root] = _state(git, files), files
+        return files
+
+
+def _state(git: Path, settings: Iterable[Path]) -> object:
+    return [file_stamp(file) for file in (git / "HEAD", *settings)]
 
 
 def _filters_of(root: Path, names: Iterable[str]) -> dict[str, str]:
     """Return the filters of files by their paths from the top; all are unknown if git fails."""
     wanted = {os.fsencode(name): name for name in names}
     asked = b"".join(b"%b\0" % name for name in wanted)
-    attributes = {each for name in names for each in _attributes_in_tree(name)}
+    attributes = {each for name in names for each in attributes_in_tree(name)}
     if any(is_special(root / each) for each in attributes):  # git would wait for it
         return dict.fromkeys(wanted.values(), UNKNOWN_FILTER)
     try:
@@ -254,34 +235,6 @@ def _filters_of(root: Path, names: Iterable[str]) -> dict[str, str]:
         for name, value in zip(answer[0::3], answer[2::3], strict=False)
         if value not in _NO_VALUES
     }
-
-
-def _mentions_in(file: Path) -> _Mentions:
-    data = _read(file)
-    if data is None:
-        return _Mentions(names_filter=True, names_attributes=True)
-    lower = data.lower()
-    values = _INCLUDED.findall(data) if b"[include" in lower else ()
-    plain = [_PLAIN_VALUE.fullmatch(value) for value in values]
-    names = [
-        (match[2].strip() if match[1] is None else match[1]).replace(b"\\\\", b"\\")
-        for match in plain
-        if match is not None
-    ]
-    paths = [os.path.expanduser(os.fsdecode(name)) for name in names]  # noqa: PTH111
-    return _Mentions(
-        b"filter" in lower,
-        b"attributesfile" in lower or b"[attr]" in lower or None in plain,
-        tuple(file.parent / path for path in paths),
-    )
-
-
-def _attributes_in_tree(prefix: str) -> Iterator[str]:
-    """Yield the files of attributes that git reads for a folder, from the top."""
-    parts = prefix.split("/")[:-1]
-    yield _ATTRIBUTES
-    for number in range(1, len(parts) + 1):
-        yield "/".join((*parts[:number], _ATTRIBUTES))
 
 
 def _attributes_of_machine() -> Sequence[Path]:

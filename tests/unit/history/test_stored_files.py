@@ -35,8 +35,9 @@ def hiding(repository: Repository, path: str) -> str | None:
 
 @pytest.mark.parametrize("attributes", ["", "* text=auto eol=crlf ident\n", "*.ipynb diff=nb\n"])
 def test_git_is_not_asked_where_no_attributes_name_a_filter(
-    repository: Repository, attributes: str, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, tmp_path: Path, attributes: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "none"))  # which includes no other
     repository.write(".gitattributes", attributes)
     repository.write("a.py", SOURCE.replace("\n", "\r\n"))
     repository.commit("Add a file")
@@ -205,6 +206,7 @@ def test_the_system_settings_that_git_is_given_count(
 def test_answers_follow_what_settings_name(
     repository: Repository, tmp_path: Path, setting: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "none"))  # which includes no other
     named = tmp_path / "attributes"
     named.write_text("")
     repository.git("config", setting, named.as_posix())
@@ -236,25 +238,30 @@ def test_a_file_that_becomes_a_link_has_the_filter_of_its_target(repository: Rep
     assert stored.hiding_filter("b.py", text) == "crypt"
 
 
-def test_settings_that_include_themselves_by_ever_new_names(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_where_settings_include_themselves_the_filter_is_unknown(repository: Repository) -> None:
     repository.write("a.env", SECRETS)
-    config = repository.path / ".git/config"
-    with config.open("a", encoding="utf-8") as settings:
+    with (repository.path / ".git/config").open("a", encoding="utf-8") as settings:
         settings.write("[include]\n\tpath = info/../config\n\tpath = hooks/../config\n")
     (repository.path / ".git/info").mkdir(exist_ok=True)
     (repository.path / ".git/hooks").mkdir(exist_ok=True)
-    searched: list[Path] = []
-    search = stored_files._mentions_in
-
-    def counted(file: Path) -> stored_files._Mentions:
-        searched.append(file)
-        assert len(searched) < 1000
-        return search(file)
-
-    monkeypatch.setattr(stored_files, "_mentions_in", counted)
     assert hiding(repository, "a.env") == stored_files.UNKNOWN_FILTER  # git refuses
+
+
+def test_included_settings_are_read_again_when_they_change(
+    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    attributes, settings = tmp_path / "some attributes", tmp_path / "settings"
+    attributes.write_text("*.env filter=crypt\n")
+    settings.write_text("[user] name = Ada Example\n")
+    repository.write("a.env", SECRETS)
+    repository.git("config", "include.path", settings.as_posix())
+    stored, text = StoredFiles(repository.path), Text(SECRETS)
+    assert stored.hiding_filter("a.env", text) is None
+    with monkeypatch.context() as patched:
+        patched.setattr(stored_files, "run_git", None)
+        assert stored.hiding_filter("a.env", text) is None, "git is not asked again"
+    settings.write_text(f"[core] attributesFile = {attributes.as_posix()}\n")
+    assert stored.hiding_filter("a.env", text) == "crypt"
 
 
 def test_attributes_of_a_folder_that_cannot_be_read_may_be_others(
