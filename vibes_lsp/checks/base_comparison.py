@@ -355,13 +355,11 @@ def _branch_records(
 
 def _lines_of_branch(context: CheckContext, revisions: Revisions) -> Iterator[tuple[bytes, str]]:
     try:
-        yield from added_lines(
-            revisions.repository,
-            (revisions.head, f"^{revisions.base}"),
-            context.directory.log,
-        )
+        name = revisions.repository.relative_path(context.directory.log)
     except ValueError:  # the log is a link out of the repository, which has its own finding
         return
+    branch = (revisions.head, f"^{revisions.base}")
+    yield from added_lines(revisions.repository, branch, name)
 
 
 def _branch_entries(

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -24,9 +22,6 @@ _MARK: Final = b"\x01commit "
 _BOM: Final = b"\xef\xbb\xbf"
 _MAX_ARGUMENTS: Final = 400
 """Commits that one process compares: within every system's limit for a command line."""
-_MAX_KEPT: Final = 4 << 20
-"""Bytes of the lines of a branch that are kept, because several checks ask for them."""
-_is_commit: Final = re.compile(r"\^?[0-9a-f]{40,64}").fullmatch
 _FORMAT_OPTIONS: Final = (
     "--reverse",
     "--topo-order",
@@ -58,7 +53,7 @@ def ids_added(repository: Repository, commits: Sequence[str], name: str) -> dict
     compared: dict[str, list[str]] = {commit: [] for commit in rest}
     for start in range(0, len(rest), _MAX_ARGUMENTS):
         revisions = ("--no-walk=unsorted", *rest[start : start + _MAX_ARGUMENTS])
-        for line, commit in _added_lines(repository, revisions, name, GIT):
+        for line, commit in added_lines(repository, revisions, name, patience=GIT):
             if identifier := record_id_of(line):
                 compared[commit].append(identifier)
     for commit, ids in (grown | compared).items():
@@ -97,18 +92,8 @@ def _ids_appended(
     return found
 
 
-def added_record_ids(
-    repository: Repository, revisions: Sequence[str], log: Path
-) -> Iterator[tuple[str, str]]:
-    """Yield the ids of the records that commits added, and the commit; see `added_lines`."""
-    for line, commit in added_lines(repository, revisions, log):
-        identifier = record_id_of(line)
-        if identifier:
-            yield identifier, commit
-
-
 def added_lines(
-    repository: Repository, revisions: Sequence[str], log: Path, *, patience: Wait | None = None
+    repository: Repository, revisions: Sequence[str], name: str, *, patience: Wait | None = None
 ) -> Iterator[tuple[bytes, str]]:
     """Yield each line that a commit added to the log, and the commit, oldest first.
 
@@ -117,36 +102,12 @@ def added_lines(
     Args:
         repository: The repository.
         revisions: As for `git log`.
-        log: The log's absolute path.
+        name: The log's path in these commits, from the top of the work tree.
         patience: The wait for git.
 
     Raises:
         HistoryUnavailable: Git failed, perhaps after some lines.
-        ValueError: The log is outside the repository.
     """
-    name = repository.relative_path(log)
-    if not all(map(_is_commit, revisions)):
-        yield from _added_lines(repository, revisions, name, patience)
-        return
-    boundary = digest_of(sorted(repository.shallow_boundary()))
-    key = f"lines {boundary} {' '.join(revisions)} {name}"
-    known = repository.cache.get(key, list[tuple[bytes, str]])
-    if known is not None:
-        yield from known
-        return
-    kept, size = list[tuple[bytes, str]](), 0
-    for line, commit in _added_lines(repository, revisions, name, patience):
-        size += len(line)
-        if size <= _MAX_KEPT:
-            kept.append((line, commit))
-        yield line, commit
-    if size <= _MAX_KEPT:
-        repository.cache.put(key, kept)
-
-
-def _added_lines(
-    repository: Repository, revisions: Sequence[str], name: str, patience: Wait | None
-) -> Iterator[tuple[bytes, str]]:
     arguments = (
         "log",
         *_FORMAT_OPTIONS,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tests.trails import Repository as GitRepository
 from vibes_lsp.history.commit_resolution import CommitResolver
-from vibes_lsp.history.log_additions import added_lines, added_record_ids
+from vibes_lsp.history.log_additions import added_lines, record_id_of
 from vibes_lsp.history.repository import open_repository
 from vibes_lsp.store.log_batches import MAX_LINE
 
@@ -27,8 +27,9 @@ def test_a_line_that_is_too_long_hides_and_forges_no_record(tmp_path: Path) -> N
     commit = repository.commit("Add")
     opened = open_repository(tmp_path)
     assert opened is not None
-    assert list(added_record_ids(opened, ["HEAD"], log)) == [("after", commit)]
-    *_, long, short = (line for line, _ in added_lines(opened, ["HEAD"], log))
+    lines = list(added_lines(opened, ["HEAD"], "log.jsonl"))
+    assert [(record_id_of(line), by) for line, by in lines] == [("", commit), ("after", commit)]
+    (long, _), (short, _) = lines
     assert MAX_LINE < len(long) < MAX_LINE + 200
     assert short == f"{after}\n".encode()
     repository.write("log.jsonl", f'{log.read_text()}{head}{padding}"}}\n{record}\n')
