@@ -208,7 +208,6 @@ def _contradicted(project: Path) -> str:
     trail = Trail(AuditDir(project / ".ai-audit"))
     trail.refresh()
     with ProjectLocator(trail) as locator:
-        locator.prefetch()
         found = Counter(
             each.located.method.value
             for path in locator.annotated_files()

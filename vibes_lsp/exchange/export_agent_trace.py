@@ -159,7 +159,7 @@ class _ExportedRange:
 def export_traces(locator: ProjectLocator) -> ExportedTraces:
     """Return the annotations of a project as trace records, without those that prove nothing."""
     exported = ExportedTraces()
-    locator.prefetch()
+    locator.resolve_commits_in()
     lineages = locator.trail.lineages()
     contradicted = _contradicted(locator)
     with _VersionReader(locator) as reader:
@@ -199,7 +199,7 @@ class _VersionReader:
     def __init__(self, locator: ProjectLocator) -> None:
         self._project = locator.trail.directory.project
         self._resolved = locator.resolved_commits
-        repository = open_repository(self._project) if locator.has_git else None
+        repository = open_repository(self._project) if locator.repository else None
         self._versions = (
             None if repository is None else CommittedVersions(repository, self._project)
         )

@@ -61,7 +61,6 @@ class AnnotationCollector:
         """Yield each annotation in the files with the text that it was found in."""
         annotated = self.locator.annotated_files()
         files = annotated if self.files is None else self._selected_files(annotated)
-        self.locator.prefetch(files)
         for path in self._linked_files(annotated):
             self._read(path)
         lost: list[tuple[Text, Placement]] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import OutdatedIndex
@@ -16,16 +16,14 @@ from vibes_lsp.exchange.brought_lines import BroughtLines, committed_file
 from vibes_lsp.exchange.note_overlay import LineNote, notes_of_lines
 from vibes_lsp.exchange.trailer_overlay import trailers_of_lines
 from vibes_lsp.history.agent_trailers import AgentTrailer
-from vibes_lsp.history.commit_resolution import ResolvedCommit
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.snapshots import ClosedFiles, HistorySnapshot, LookedUpFile
 from vibes_lsp.placing.project_locator import ProjectLocator
+from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.lineage_commits import known_commit
 from vibes_lsp.trail.trail import Trail
 
 _T = TypeVar("_T")
-_MAX_SUBJECTS: Final = 1 << 14
-"""Commits whose subjects are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +140,6 @@ class HistoryLookup:
         self._closed_files_of: tuple[str | None, Sequence[str], int] = None, (), -1
         self._files: dict[str, LookedUpFile] = {}
         self._nearest: dict[tuple[str, ...], str | None] = {}
-        self._subjects: dict[str, str | None] = {}
 
     def look_up(self, request: LookupRequest) -> HistorySnapshot:
         """Return what history says of all open documents, those of the request asked now."""
@@ -160,7 +157,7 @@ class HistoryLookup:
         locator.save_cache()
         return HistorySnapshot(
             is_done=True,
-            has_git=locator.has_git,
+            has_git=locator.repository is not None,
             files=dict(self._files),
             nearest=dict(self._nearest),
         )
@@ -183,17 +180,24 @@ class HistoryLookup:
     def _look_up_file(
         self, locator: ProjectLocator, path: str, text: Text, request: LookupRequest
     ) -> LookedUpFile:
-        locator.resolved_commits.clear()
-        known = locator.known_file(path, text)
+        known = locator.owners.known_for(path, text)
         before = self._files.get(path)
         if before is not None and before.known == known:  # nothing is placed again without need
             known = before.known
-        resolved = dict(locator.resolved_commits)
+        locator.resolve_commits_in([path])
         former = locator.former_paths(path)
+        lineages = [
+            lineage for name in (path, *former) for lineage in locator.trail.lineages_in(name)
+        ]
+        resolved = {
+            lineage.first.id: commit
+            for lineage in lineages
+            if (commit := locator.resolved_commits.get(lineage.first.id)) is not None
+        }
         notes, trailers = (
             self._said_of_commits(locator, path) if request.use_notes else (None, None)
         )
-        subjects = self._look_up_subjects(locator, (path, *former), resolved)
+        subjects = _subjects(locator, lineages)
         return LookedUpFile(known, former, resolved, notes, trailers, subjects)
 
     @staticmethod
@@ -207,25 +211,6 @@ class HistoryLookup:
             return None, None
         return notes_of_lines(repository, file), trailers_of_lines(repository, file)
 
-    def _look_up_subjects(
-        self,
-        locator: ProjectLocator,
-        names: Sequence[str],
-        resolved: Mapping[str, ResolvedCommit],
-    ) -> Mapping[str, str]:
-        """Return the subjects of the commits of files' annotations; each commit is read once."""
-        lineages = [each for name in names for each in locator.trail.lineages_in(name)]
-        commits = {
-            commit.commit
-            for each in lineages
-            if (commit := known_commit(each, resolved.get(each.first.id))) is not None
-        }
-        if len(self._subjects) > _MAX_SUBJECTS:
-            self._subjects.clear()
-        for name in commits - self._subjects.keys():
-            self._subjects[name] = locator.subject(name)
-        return {name: subject for name in commits if (subject := self._subjects[name]) is not None}
-
     def look_up_closed_files(self) -> ClosedFiles:
         """Return the commits of existing files' annotations, and the names of renamed files.
 
@@ -236,13 +221,12 @@ class HistoryLookup:
 
     def _look_up_closed_files(self) -> ClosedFiles:
         locator = self._locator
-        if not self._request.use_git or locator is None or not locator.has_git:
+        if not self._request.use_git or locator is None or locator.repository is None:
             return ClosedFiles()
         names = tuple(locator.recorded_names(locator.annotated_files()))
         state = locator.head(), names, locator.trail.log.epoch
         if self._closed_files_of != state:
-            locator.resolved_commits.clear()
-            locator.prefetch()
+            locator.resolve_commits_in()
             locator.save_cache()
             self._closed_files = ClosedFiles(
                 dict(locator.resolved_commits), dict(locator.new_names()), dict(self._nearest)
@@ -275,3 +259,18 @@ class HistoryLookup:
         if self._locator is not None:
             self._locator.close()
             self._locator = None
+
+
+def _subjects(locator: ProjectLocator, lineages: Iterable[Lineage]) -> Mapping[str, str]:
+    """Return the subjects of the commits of annotations."""
+    repository = locator.repository
+    commits = {
+        commit.commit
+        for lineage in lineages
+        if (commit := known_commit(lineage, locator.resolved_commits.get(lineage.first.id)))
+    }
+    return {
+        commit: subject
+        for commit in commits
+        if repository is not None and (subject := repository.objects.subject(commit)) is not None
+    }

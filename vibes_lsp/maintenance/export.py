@@ -98,7 +98,7 @@ class CurrentRecords:
 
 def current_records(locator: ProjectLocator) -> CurrentRecords:
     """Return the current annotations of the checkout, or of the log if no annotated file exists."""
-    locator.prefetch()
+    locator.resolve_commits_in()
     lineages = locator.trail.lineages()
     creation_ids = created_lineages(lineages)
     found = CurrentRecords()

@@ -16,7 +16,7 @@ from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.patience import GIT
 from vibes_lsp.placing.file_names import FileNames
 from vibes_lsp.placing.placements import Placement
-from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners
+from vibes_lsp.placing.project_owners import ProjectOwners
 from vibes_lsp.store.kept_texts import read_kept_text
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.lineage_commits import resolve_commits
@@ -46,7 +46,7 @@ class ProjectLocator:
     Attributes:
         trail: The trail.
         resolved_commits: Commits of annotations that record none, or a rewritten one, by the id of
-            their first record; only for the files that were looked up.
+            their first record: those that `resolve_commits` was asked for.
     """
 
     def __init__(
@@ -63,7 +63,6 @@ class ProjectLocator:
         self._read_kept_text = partial(read_kept_text, trail.directory) if use_kept_texts else None
         self.resolved_commits: dict[str, ResolvedCommit] = {}
         self._resolved_names: set[str] = set()
-        self._unresolved: list[Lineage] = []
         self._use_cache = use_cache
         self._repository: Repository | None = None
         self._head: str | None = None
@@ -119,11 +118,6 @@ class ProjectLocator:
         """The repository that the project is in, as of the last refresh."""
         return self._repository
 
-    @property
-    def has_git(self) -> bool:
-        """Whether the project is in a repository."""
-        return self._repository is not None
-
     def head(self) -> str | None:
         """Return the commit of HEAD as of the last refresh; None without one."""
         return self._head
@@ -132,11 +126,17 @@ class ProjectLocator:
         """Return the nearest ancestor of HEAD; None if there is none or git fails (R7)."""
         return None if self._repository is None else self._repository.nearest_ancestor(commits)
 
-    def prefetch(self, paths: Sequence[str] | None = None) -> None:
+    def resolve_commits_in(self, paths: Iterable[str] | None = None) -> None:
         """Resolve the commits of annotations of files at once, by default of all that exist."""
+        pending: list[Lineage] = []
         for name in self.recorded_names(self.annotated_files() if paths is None else paths):
-            self._resolve_later(name)
-        self._resolve_batch()
+            if name not in self._resolved_names:
+                self._resolved_names.add(name)
+                pending += self.trail.lineages_in(name)
+            if len(pending) >= _BATCH:
+                self.resolve_commits(pending)
+                pending.clear()
+        self.resolve_commits(pending)
 
     def prepared(
         self,
@@ -212,23 +212,6 @@ class ProjectLocator:
             yield path
             yield from self._names.former_paths(path)
 
-    def _resolve_later(self, name: str) -> None:
-        """Resolve the commits of annotations recorded for a file, together with those of others."""
-        if self._repository is None or name in self._resolved_names:
-            return
-        self._resolved_names.add(name)
-        self._unresolved += self.trail.lineages_in(name)
-        if len(self._unresolved) >= _BATCH:
-            self._resolve_batch()
-
-    def _resolve_batch(self) -> None:
-        self.resolve_commits(self._unresolved)
-        self._unresolved.clear()
-
-    def subject(self, commit: str) -> str | None:
-        """Return the subject of a commit; None if git does not know it."""
-        return None if self._repository is None else self._repository.objects.subject(commit)
-
     @property
     def owners(self) -> ProjectOwners:
         """Whose the lines of files are, as of the last refresh."""
@@ -251,17 +234,6 @@ class ProjectLocator:
             return read_source(self.trail.directory.project, path)
         except UnreadableFile:
             return None
-
-    def known_file(self, path: str, text: Text) -> KnownFile:
-        """Return what is known of a file, and resolve its commits; its text may change later."""
-        self._resolve_file(path)
-        return self.owners.known_for(path, text)
-
-    def _resolve_file(self, path: str) -> None:
-        names = (path, *self.former_paths(path))
-        lineages = [lineage for name in names for lineage in self.trail.lineages_in(name)]
-        if lineages:
-            self.resolve_commits(lineages)
 
     def versions_of(self, path: str) -> Iterator[tuple[str, Text]]:
         """Yield the versions of a file that git has, newest first, each with its name then."""
@@ -291,5 +263,4 @@ class ProjectLocator:
             text: The file.
             commit: The commit that has this text; by default it is the text on disk or on screen.
         """
-        self._resolve_file(path)
         return self._owners_at(commit).locate(path, text)

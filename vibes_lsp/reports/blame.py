@@ -49,6 +49,7 @@ class Blame:
 
 def blame_file(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -> Blame:
     """Locate the annotations of a file in a text."""
+    locator.resolve_commits_in([path])
     placements = tuple(locator.locate(path, text))
     return Blame(
         path,

@@ -85,7 +85,6 @@ def owned_files(
 ) -> Iterator[OwnedFile]:
     """Yield every tracked text file, sorted by path."""
     trail = locator.trail
-    locator.prefetch()
     for path in locator.prepared(sorted(_files(trail.directory.project, repository))):
         if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):
             continue

@@ -200,7 +200,7 @@ def collect_changes(
     entries = diff_files(repository, diff_range, project, unsaved or ())
     paths = [comparison.path_of(each.name) for each in entries]
     changed = set(paths)
-    locator.prefetch([path for path in locator.annotated_files() if path in changed])
+    locator.resolve_commits_in([path for path in locator.annotated_files() if path in changed])
     prepared = locator.prepared(paths, commit=diff_range.head)
     for each, path in zip(entries, prepared, strict=True):
         if path.split("/")[0] == audit:

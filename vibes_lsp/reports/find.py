@@ -75,7 +75,7 @@ def find_annotations(
             end, because they are found in another file later.
         progress: Called as the work proceeds.
     """
-    locator.prefetch(locator.annotated_files())
+    locator.resolve_commits_in()
     possible = _PossibleFiles(locator, wanted)
     if possible.is_empty:
         return []

@@ -285,9 +285,7 @@ def summarise_file(locator: ProjectLocator, scorer: Scorer, path: str) -> FileSu
     if not locator.may_be_annotated(path, text):
         return None
     placements = locator.locate(path, text)
-    report = PlacementReport(
-        locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
-    )
+    report = PlacementReport(locator.trail, text, scorer=scorer)
     current = [(each, report.placement(each)) for each in placements if each.is_current_edit]
     queue = waiting(found_annotation(each, facts) for each, facts in current)
     coverage = OwnedFile(path, len(text.lines), line_owners(placements)).coverage

@@ -288,7 +288,6 @@ def measure_survival(locator: ProjectLocator) -> SurvivalReport:
     Deletions do not count.
     """
     authors = Authors(locator.trail)
-    locator.prefetch()
     models: dict[str, list[Placement]] = defaultdict(list)
     files: dict[str, list[Placement]] = defaultdict(list)
     for path in locator.prepared(locator.annotated_files()):
