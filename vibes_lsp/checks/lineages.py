@@ -178,7 +178,7 @@ def check_commits(context: CheckContext, facts: LineageFacts) -> Iterator[Findin
     resolver = CommitResolver(repository, context.directory.project, context.directory.log)
     pending = _uncommitted(context, facts)
     while some := list(islice(pending, _RESOLVED_AT_ONCE)):
-        derived = resolve_commits(some, repository, context.directory, resolver)
+        derived = resolve_commits(some, resolver)
         for lineage in some:
             if lineage.first.id not in derived:
                 (fresh if lineage.first.moment >= since else stale).append(lineage.rank)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from vibes_lsp.history.git import LOG_OPTIONS, git_lines, literal_pathspec
+from vibes_lsp.history.git_cache import digest_of
 from vibes_lsp.history.objects import parse_seconds
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.patience import Wait
@@ -23,6 +24,10 @@ Git compares each with every path it meets: 97 paths in 3,800 commits take 1.4 s
 """
 _MAX_CHARACTERS: Final = 8_000
 """Maximum length of these paths together, within every system's limit for a command line."""
+
+
+_MAX_COMMITS: Final = 400
+"""Commits in one command: within every system's limit for a command line."""
 
 
 class FileChange(NamedTuple):
@@ -178,6 +183,29 @@ def commits_by_file(
     for commit, name in _changed_names(repository, "--full-history", *revisions, "--", *pathspecs):
         found[name].add(commit)
     return {name: frozenset(commits) for name, commits in found.items()}
+
+
+def files_of_commits(repository: Repository, commits: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return the files that commits changed; of a merge, those that differ from any of its parents.
+
+    Args:
+        repository: The repository.
+        commits: Full hashes.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    key = f"files {digest_of(sorted(repository.shallow_boundary()))}"
+    known = {commit: repository.cache.get(f"{key} {commit}", list[str]) for commit in commits}
+    missing = [commit for commit, names in known.items() if names is None]
+    found: dict[str, list[str]] = {commit: [] for commit in missing}
+    for start in range(0, len(missing), _MAX_COMMITS):
+        batch = missing[start : start + _MAX_COMMITS]
+        for commit, name in _changed_names(repository, "--no-walk=unsorted", *batch, "--"):
+            found[commit].append(name)
+    for commit, names in found.items():
+        repository.cache.put(f"{key} {commit}", names)
+    return {commit: frozenset(names or ()) for commit, names in (known | found).items()}
 
 
 def last_changes(repository: Repository, commit: str, since: datetime | None) -> dict[str, str]:

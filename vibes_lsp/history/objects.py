@@ -79,6 +79,7 @@ class Commit:
         parents: The hashes of its parents.
         authored: The author's time, UTC, which a rebase keeps.
         tree: The hash of its tree.
+        message: Its message.
     """
 
     id: str
@@ -86,6 +87,7 @@ class Commit:
     parents: tuple[str, ...] = ()
     authored: datetime | None = field(default=None, compare=False)
     tree: str = field(default="", compare=False)
+    message: str = field(default="", compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +182,14 @@ class GitObjects:
             return None
         committer = _COMMITTER.search(found.content)
         author = _AUTHOR.search(found.content)
-        parents = _PARENT.findall(found.content.partition(b"\n\n")[0])
+        header, _, message = found.content.partition(b"\n\n")
         return Commit(
             found.id,
             parse_seconds(committer[1] if committer else b"0"),
-            tuple(each.decode() for each in parents),
+            tuple(parent.decode() for parent in _PARENT.findall(header)),
             parse_seconds(author[1]) if author else None,
             found.content[5:].partition(b"\n")[0].decode("ascii", "replace"),
+            message.lstrip(b"\n").decode("utf-8", "replace"),
         )
 
     def subject(self, name: str) -> str | None:
@@ -195,13 +198,10 @@ class GitObjects:
         Args:
             name: The commit's hash or a unique prefix of it.
         """
-        lower = name.lower()
-        found = self._object(f"{lower}^{{commit}}") if _HASH.fullmatch(lower) else None
-        if found is None or not found.id.startswith(lower):
+        found = self.commit(name)
+        if found is None:
             return None
-        message = found.content.partition(b"\n\n")[2].lstrip(b"\n")
-        lines = message[:_MAX_SUBJECT].split(b"\n\n", 1)[0].decode("utf-8", "replace")
-        return " ".join(lines.split())
+        return " ".join(found.message[:_MAX_SUBJECT].split("\n\n", 1)[0].split())
 
     def entry(self, commit: str, path: str) -> TreeEntry | None:
         """Return a commit's tree entry at a path; inside a submodule, the entry of the submodule.

@@ -108,23 +108,6 @@ def had_line(repository: Repository, commits: Sequence[str], path: str, line: st
     return known
 
 
-def changed_names(repository: Repository, before: str, after: str) -> frozenset[str]:
-    """Return the files that differ between two commits, from the top of the work tree.
-
-    Args:
-        repository: The repository.
-        before: A full hash.
-        after: A full hash.
-
-    Raises:
-        HistoryUnavailable: Git fails.
-    """
-    options = ("-r", "-z", "--name-only", "--no-renames")
-    listed = run_git(repository.root, "diff-tree", *options, before, after, "--")
-    names = (name for name in listed.split(b"\0") if name)
-    return frozenset(name.decode("utf-8", "surrogateescape") for name in names)
-
-
 def staged_patch(
     repository: Repository, parent: str, paths: Sequence[str], index: Path | None = None
 ) -> list[FilePatch]:

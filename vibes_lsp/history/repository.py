@@ -98,20 +98,15 @@ class Repository:
 
         Git shows each as if it had added every file it has.
         """
-        file = self.shallow_file()
-        return read_shallow_file(file) if file is not None else frozenset()
-
-    def shallow_file(self) -> Path | None:
-        """Return the file that lists the shallow boundary; None if git fails."""
         common = common_git_folder(self.root)
-        if common is not None:
-            return common / "shallow"
         try:
-            return self.root / os.fsdecode(
-                run_git(self.root, "rev-parse", "--git-path", "shallow").rstrip(b"\n")
-            )
-        except HistoryUnavailable:
-            return None
+            if common is None:
+                asked = run_git(self.root, "rev-parse", "--git-common-dir").rstrip(b"\n")
+                common = self.root / os.fsdecode(asked)
+            data = read_file(common / "shallow", limit=MAX_REFS_FILE) or b""
+            return frozenset(data.decode("ascii").split())
+        except (HistoryUnavailable, UnreadableFile, ValueError):
+            return frozenset()
 
     def index_file(self) -> Path:
         """Return the file of the index; it may not exist yet.
@@ -125,18 +120,6 @@ class Repository:
         path = run_git(self.root, "rev-parse", "--git-path", "index").rstrip(b"\n")
         return self.root / os.fsdecode(path)
 
-    def read_file(self, commit: str, path: Path) -> bytes | None:
-        """Return a file at a commit; None if the commit does not have it.
-
-        Args:
-            commit: A full hash.
-            path: Absolute, inside the work tree.
-
-        Raises:
-            HistoryUnavailable: Git fails.
-        """
-        return self._read(commit, self.relative_path(path))
-
     def read_file_below(self, commit: str, folder: Path, name: str) -> bytes | None:
         """Return a file at a commit, without following symbolic links of the work tree.
 
@@ -148,7 +131,11 @@ class Repository:
         Raises:
             HistoryUnavailable: Git fails.
         """
-        return self._read(commit, self.prefix_of(folder) + name)
+        blob = self._blob(commit, self.prefix_of(folder) + name)
+        content = None if blob is None else self.objects.contents(blob)
+        if content is not None or blob is None or not self._is_there(blob):
+            return content
+        return run_git(self.root, "cat-file", "blob", blob)  # it is large, or damaged
 
     def has_file_below(self, commit: str, folder: Path, name: str) -> bool:
         """Whether a commit has a file; the arguments are those of `read_file_below`."""
@@ -169,13 +156,6 @@ class Repository:
         elif blob is not None and self._is_there(blob):
             with git_lines(self.root, "cat-file", "blob", blob, bounded=True) as lines:
                 yield from lines
-
-    def _read(self, commit: str, name: str) -> bytes | None:
-        blob = self._blob(commit, name)
-        content = None if blob is None else self.objects.contents(blob)
-        if content is not None or blob is None or not self._is_there(blob):
-            return content
-        return run_git(self.root, "cat-file", "blob", blob)  # it is large, or damaged
 
     def _blob(self, commit: str, name: str) -> str | None:
         """Return the blob of a file or symbolic link; None if the commit does not have it."""
@@ -199,10 +179,7 @@ class Repository:
         Raises:
             HistoryUnavailable: Git fails.
         """
-        listed = run_git(folder, "ls-files", "-z", "--", ".")
-        return frozenset(
-            name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0") if name
-        )
+        return _tracked(folder)
 
     def is_ignored(self, path: Path) -> bool:
         """Whether git ignores a path."""
@@ -314,15 +291,6 @@ class Repository:
         return None
 
 
-def read_shallow_file(file: Path) -> frozenset[str]:
-    """Return the commits in a `shallow_file`; none if it does not exist."""
-    try:
-        data = read_file(file, limit=MAX_REFS_FILE) or b""
-        return frozenset(data.decode("ascii").split())
-    except (UnreadableFile, ValueError):
-        return frozenset()
-
-
 def is_tracked(path: Path) -> bool:
     """Whether git tracks a file, ignored or not; False outside a work tree or without git."""
     try:
@@ -353,9 +321,13 @@ def was_committed(path: Path, moment: datetime) -> bool:
 def tracked_names(folder: Path) -> frozenset[str]:
     """Return the names of the files in a folder that git tracks, ignored or not; else nothing."""
     try:
-        listed = run_git(folder, "ls-files", "-z")
+        return _tracked(folder)
     except HistoryUnavailable:
         return frozenset()
+
+
+def _tracked(folder: Path) -> frozenset[str]:
+    listed = run_git(folder, "ls-files", "-z", "--", ".")
     return frozenset(os.fsdecode(name) for name in listed.split(b"\0") if name)
 
 

@@ -98,22 +98,6 @@ def mark_resolved(repository: Repository, path: Path, mode: str) -> None:
     )
 
 
-def merge_base_with_head(repository: Repository, commit: str) -> str | None:
-    """Return the merge base of HEAD and a commit; None if there is none, or no HEAD.
-
-    Args:
-        repository: The repository.
-        commit: A full hash.
-    """
-    head = repository.head()
-    if head is None:
-        return None
-    try:
-        return run_git(repository.root, "merge-base", head, commit).decode("ascii").strip()
-    except HistoryUnavailable:
-        return None
-
-
 _PARTIAL: Final = "next-index-"
 """Start of the name of git's temporary index for a commit of some paths only."""
 _COMMIT: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

@@ -132,7 +132,7 @@ def _add_due(
         else min(lineage.first.moment for lineage in pending) - CLOCK_SKEW
     )
     commits = CommitResolver(repository, context.project, context.trail.directory.log, since=since)
-    resolved = resolve_commits(pending, repository, context.trail.directory, commits)
+    resolved = resolve_commits(pending, commits)
     groups = {
         key: group
         for key, group in group_by_commit(pending, resolved).items()

@@ -15,8 +15,8 @@ from typing import Final, Protocol
 from vibes_lsp.anchors.line_hashes import is_long, line_hash, split_hashes
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.history.diff import tree_changes
 from vibes_lsp.history.line_origins import line_origins
-from vibes_lsp.history.patches import changed_names
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import sha256
@@ -279,7 +279,8 @@ class LateFiles:
             return True
         if base not in self._changed:
             try:
-                self._changed[base] = changed_names(self._repository, base, self._head)
+                root = self._repository.root
+                self._changed[base] = tree_changes(self._repository, base, self._head, root).keys()
             except HistoryUnavailable:
                 self._changed[base] = None
         names = self._changed[base]

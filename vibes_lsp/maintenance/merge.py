@@ -6,6 +6,7 @@ No record or entry of either side is lost or changed. A file that cannot be merg
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import product
@@ -17,7 +18,6 @@ from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.history.staging import (
     UnmergedFile,
     mark_resolved,
-    merge_base_with_head,
     unmerged_files,
 )
 from vibes_lsp.store.appending import repair_partial_line
@@ -83,7 +83,9 @@ def merge_trail(directory: AuditDir, revision: str | None) -> list[MergedFile]:
         )
     conflicts = unmerged_files(directory.path)
     commit = None if revision is None else repository.resolve(revision)
-    common = None if commit is None else merge_base_with_head(repository, commit)
+    common = None
+    with suppress(HistoryUnavailable):
+        common = repository.merge_base("HEAD", commit) if commit is not None else None
 
     def sides(name: str) -> MergeSides:
         return _sides(repository, directory.path / name, conflicts.get(name), commit, common)
@@ -121,8 +123,8 @@ def _sides(
         if by_hand and path.name == CONFIG_NAME:
             return MergeSides(current, current, current, current)
         return MergeSides(base, current if by_hand else ours, theirs, current)
-    base = None if common is None else repository.read_file(common, path)
-    theirs = None if commit is None else repository.read_file(commit, path)
+    base = None if common is None else repository.read_file_below(common, path.parent, path.name)
+    theirs = None if commit is None else repository.read_file_below(commit, path.parent, path.name)
     return MergeSides(base, clean, theirs if theirs is not None else base or clean, current)
 
 

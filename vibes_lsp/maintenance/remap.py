@@ -102,7 +102,7 @@ def _remap(context: RecordingContext, repository: Repository | None) -> tuple[Dr
     commits = CommitResolver(repository, context.project, context.trail.directory.log)
     gone = rewritten_commits(lineages, commits)
     affected = [lineage for lineage in lineages if lineage.first.id in gone]
-    resolved = resolve_commits(affected, repository, context.trail.directory, commits)
+    resolved = resolve_commits(affected, commits)
     changed = [
         each for each in affected if has_locatable_lines(each) and not _is_unchanged(context, each)
     ]

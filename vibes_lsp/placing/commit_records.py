@@ -5,6 +5,7 @@ All of it are facts about objects of git, asked once. `commit_facts` decides wha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from typing import Final, Protocol, TypeAlias
 from vibes_lsp.anchors.line_hashes import is_long, line_hash
 from vibes_lsp.anchors.text import compact
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.commit_summaries import CommitSummary, commit_summaries
+from vibes_lsp.history.file_changes import files_of_commits
 from vibes_lsp.history.git_cache import digest_of
 from vibes_lsp.history.line_origins import LineOrigin, line_origins
 from vibes_lsp.history.log_additions import ids_added
@@ -29,6 +30,7 @@ from vibes_lsp.placing.moved_blocks import MIN_MOVED, Place, PlacedLines, moved_
 LOG: Final = ".ai-audit/annotations.jsonl"
 _Moves: TypeAlias = list[tuple[Place, tuple[str, Place]]]
 """Where lines are now, and the commit and place that they were moved from."""
+_REVERTED: Final = re.compile(r"This reverts commit ([0-9a-f]{40,64})\b")
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _SECOND: Final = timedelta(seconds=1)
 """What git cuts off the time of a commit."""
@@ -107,7 +109,7 @@ class CommitRecords:
         self._exact: dict[tuple[str, str], Mapping[int, LineOwner]] = {}
         self._owners: dict[tuple[str, str], Mapping[int, LineOwner]] = {}
         self._blamed: dict[tuple[str, str], Sequence[LineOrigin | None]] = {}
-        self._summaries: dict[str, CommitSummary] = {}
+        self._files: dict[str, frozenset[str]] = {}
         self._moves: dict[str, Mapping[Place, tuple[str, Place]]] = {}
 
     def add_blame(self, commit: str, name: str, origins: Sequence[LineOrigin | None]) -> None:
@@ -318,11 +320,11 @@ class CommitRecords:
         missing = dict.fromkeys(
             commit
             for commit, name, numbers in files
-            if commit not in self._summaries
+            if commit not in self._files
             and (everything is None or not everything.isdisjoint(self._long(commit, name, numbers)))
         )
         if missing:
-            self._summaries.update(commit_summaries(self._repository, list(missing)))
+            self._files.update(files_of_commits(self._repository, list(missing)))
 
     def forget(self) -> None:
         """Drop what is kept of single files."""
@@ -401,8 +403,8 @@ class CommitRecords:
         If there are too many records, only of files that the commit changed: then a block that
         moved twice is not followed.
         """
-        summary = self._summaries.get(commit)
-        if summary is None or commit in self.boundary:
+        files = self._files.get(commit)
+        if files is None or commit in self.boundary:
             return False
         wanted = self._long(commit, name, numbers)
         everything = self._records.line_hashes()
@@ -410,7 +412,7 @@ class CommitRecords:
             return not everything.isdisjoint(wanted)
         return bool(wanted) and any(
             not wanted.isdisjoint(record.known_hashes)
-            for other in summary.names
+            for other in files
             for record in self._records.of_file(self._path(other))
         )
 
@@ -429,8 +431,9 @@ class CommitRecords:
             return {}
         added = _blocks(patches[1], is_removed=False)
         sources = [patches]
-        reverted = self._summaries[commit].reverted
-        if reverted is not None and (undone := self._patch(reverted)) is not None:
+        known = self._repository.objects.commit(commit)
+        reverted = _REVERTED.search("" if known is None else known.message)
+        if reverted is not None and (undone := self._patch(reverted[1])) is not None:
             sources.append(undone)
         found: dict[Place, tuple[str, Place]] = {}
         for parent, patch in sources:

@@ -50,17 +50,6 @@ class FileNames:
             if now not in self._gone and self._exists(now)
         }
 
-    def current_name(self, name: str) -> str:
-        """Return the name that a file has now, as `new_names`: asks about this one alone.
-
-        Args:
-            name: As recorded.
-        """
-        if self._exists(name):
-            return name
-        now = self._renamed.get(name) or self._names_in_git([name]).get(name)
-        return name if now is None or not self._exists(now) else now
-
     @property
     def has_gone_files(self) -> bool:
         """Whether annotations are about files that do not exist, even by another name."""

@@ -169,7 +169,7 @@ class ProjectLocator:
 
     def current_name(self, name: str) -> str:
         """Return the name that a file has now, by the recorded one; see `new_names`."""
-        return self._names.current_name(name)
+        return self._names.new_names.get(name, name)
 
     def new_names(self) -> Mapping[str, str]:
         """Return the names that files have now which were renamed, by the recorded ones."""
@@ -201,10 +201,8 @@ class ProjectLocator:
 
     def resolve_commits(self, lineages: Sequence[Lineage]) -> None:
         """Resolve the commits of annotations that record none, into `resolved_commits`."""
-        if self._repository is not None and self._commits is not None:
-            self.resolved_commits |= resolve_commits(
-                lineages, self._repository, self.trail.directory, self._commits
-            )
+        if self._commits is not None:
+            self.resolved_commits |= resolve_commits(lineages, self._commits)
 
     def recorded_names(self, paths: Iterable[str]) -> Iterator[str]:
         """Yield files, each with the former names under which annotations are recorded."""

@@ -9,9 +9,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver, ResolvedCommit
-from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.vocabulary import Action
-from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.lineage import Lineage
 
 if TYPE_CHECKING:
@@ -27,23 +25,17 @@ def recorded_commit(lineage: Lineage) -> str | None:
 
 
 def resolve_commits(
-    lineages: Sequence[Lineage],
-    repository: Repository,
-    directory: AuditDir,
-    resolver: CommitResolver | None = None,
+    lineages: Sequence[Lineage], resolver: CommitResolver
 ) -> dict[str, ResolvedCommit]:
     """Return the commits of lineages that record none, or none that HEAD descends from.
 
     Args:
         lineages: Lineages of one project.
-        repository: The project's repository.
-        directory: Its audit directory.
-        resolver: A resolver with what earlier calls read of git's history.
+        resolver: Asks git about this project.
 
     Returns:
         Commits by the id of the first record.
     """
-    resolver = resolver or CommitResolver(repository, directory.project, directory.log)
     rewritten = rewritten_commits(lineages, resolver)
     pending = [
         lineage

@@ -16,9 +16,8 @@ from tests.unit.trail.trails import ENVIRONMENT
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history import git
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
-from vibes_lsp.history.commit_summaries import commit_summaries
 from vibes_lsp.history.current_names import current_names
-from vibes_lsp.history.file_changes import file_changes, last_changes
+from vibes_lsp.history.file_changes import file_changes, files_of_commits, last_changes
 from vibes_lsp.history.line_origins import line_origins
 from vibes_lsp.history.log_additions import ids_added
 from vibes_lsp.history.patches import commit_patch
@@ -168,7 +167,7 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
         commit_patch(git, third, fourth)
     assert current_names(git, ["b.py"]) == {}, "the contents to compare are missing"
     assert last_changes(git, fourth, None)["c.py"] == fourth
-    assert commit_summaries(git, [second])[second].names == {"a.py", "b.py"}
+    assert files_of_commits(git, [second])[second] == {"a.py", "b.py"}
     assert set((clone.path / ".git/objects").rglob("*")) == packs
     clone.git("cat-file", "-p", f"{third}:b.py")
     assert set((clone.path / ".git/objects").rglob("*")) != packs, "git alone fetches it"

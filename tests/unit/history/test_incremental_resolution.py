@@ -15,7 +15,6 @@ from tests.trails.repository import START
 from tests.unit.history.repositories import commits_by_log, commits_by_path, open_git
 from tests.unit.trail.trails import ENVIRONMENT, read_trail
 from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver
-from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.lineage_commits import resolve_commits
 
 if TYPE_CHECKING:
@@ -169,11 +168,8 @@ def test_lineages_are_resolved_from_kept_results(
 ) -> None:
     one = project.edit("a.py", "1\n")
     commit = project.repository.commit("One")
-    directory = AuditDir(project.writer.root / ".ai-audit")
     for _ in range(3):
-        found = resolve_commits(
-            read_trail(project.writer.root).lineages(), project.git, directory, project.kept
-        )
+        found = resolve_commits(read_trail(project.writer.root).lineages(), project.kept)
         assert {identifier: (each.commit, each.method) for identifier, each in found.items()} == {
             one: (commit, CommitMethod.LOG)
         }

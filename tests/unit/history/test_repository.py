@@ -89,13 +89,15 @@ def test_a_file_at_a_commit(repository: Repository) -> None:
     path.unlink()
     third = repository.commit("Third")
     found = open_git(repository)
-    assert [found.read_file(commit, path) for commit in (first, second, third)] == [
+    assert [
+        found.read_file_below(commit, path.parent, path.name) for commit in (first, second, third)
+    ] == [
         b"one\r\n\xff\n",
         b"two\n",
         None,
     ]
-    assert found.read_file(first, path.parent) is None
-    assert found.read_file("0" * 40, path) is None
+    assert found.read_file_below(first, path.parent.parent, path.parent.name) is None
+    assert found.read_file_below("0" * 40, path.parent, path.name) is None
 
 
 def test_the_nearest_ancestor_of_head(repository: Repository) -> None:
@@ -143,7 +145,7 @@ def test_without_git(
     assert open_repository(repository.path) is None
     assert found.head() is None
     assert found.nearest_ancestor([commit]) is None
-    assert found.read_file(commit, repository.path / "a.py") is None
+    assert found.read_file_below(commit, repository.path, "a.py") is None
     assert not found.is_ignored(repository.path / "a.py")
     assert commits_by_log(found, repository.path / "log", [commit]) == {}
     assert commits_by_path(found, repository.path, {"a.py": []}) == {}
@@ -172,7 +174,7 @@ def test_files_larger_than_the_reader_takes_are_read(
     assert not found.has_file_below(commit, repository.path, "b.txt")
     small = GitObjects(repository.path, limit=1000)
     object.__setattr__(found, "objects", small)
-    assert found.read_file(commit, path) == b"one\ntwo\n" * 1000
+    assert found.read_file_below(commit, path.parent, path.name) == b"one\ntwo\n" * 1000
     small.close()
 
 
@@ -186,9 +188,9 @@ def test_a_damaged_file_is_a_failure(repository: Repository) -> None:
     found = open_repository(repository.path)
     assert found is not None
     with pytest.raises(HistoryUnavailable):
-        found.read_file(commit, path)
+        found.read_file_below(commit, path.parent, path.name)
     blob.unlink()
-    assert found.read_file(commit, path) is None
+    assert found.read_file_below(commit, path.parent, path.name) is None
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has symbolic links")

@@ -11,7 +11,7 @@ from tests.trails import Repository
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.git import run_git
 from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.repository import read_shallow_file
+from vibes_lsp.history.repository import Repository as Opened
 from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.store.files import open_file, read_beginning, read_file
 from vibes_lsp.store.git_folders import read_head
@@ -66,7 +66,8 @@ def test_other_files_are_read_without_waiting(tmp_path: Path, kind: str) -> None
         with pytest.raises(UnreadableFile):
             read(special)
     assert read_beginning(special, 10) == b""
-    assert read_shallow_file(special) == frozenset()
+    make_special(tmp_path / ".git/shallow", kind)
+    assert Opened(tmp_path).shallow_boundary() == frozenset()
     assert FileLock(special)._read() == ("", "", 0)
     StoredFiles(tmp_path).filters(["a.py"])
 

@@ -13,9 +13,13 @@ from tests.trails.repository import START
 from tests.unit.history.repositories import commits_by_log, commits_by_path
 from tests.unit.trail.trails import ENVIRONMENT
 from vibes_lsp.history.agent_trailers import read_agent_trailers
-from vibes_lsp.history.commit_summaries import commit_summaries
 from vibes_lsp.history.current_names import current_names
-from vibes_lsp.history.file_changes import commits_by_file, file_changes, last_changes
+from vibes_lsp.history.file_changes import (
+    commits_by_file,
+    file_changes,
+    files_of_commits,
+    last_changes,
+)
 from vibes_lsp.history.git import run_git, without_filters
 from vibes_lsp.history.given_up_commits import FileInIndex, Mark, take_back, write_mark
 from vibes_lsp.history.line_origins import line_origins
@@ -77,7 +81,7 @@ def call_everything(writer: TrailWriter) -> None:
     head = git.head()
     assert head is not None
     git.commit_time(head)
-    assert git.read_file(head, writer.root / "a.py") == b"1\n"
+    assert git.read_file_below(head, writer.root, "a.py") == b"1\n"
     assert git.nearest_ancestor([head]) == head
     assert "a.py" in git.tracked_files(writer.root)
     git.is_ignored(writer.root / "a.py")
@@ -93,7 +97,7 @@ def call_everything(writer: TrailWriter) -> None:
     assert log.hunks == [PatchHunk(0, [b"0"], 0, [b"1"])]
     assert staged_patch(git, parent, ["a.py"]) == [log]
     assert len(ids_added(git, [head], ".ai-audit/annotations.jsonl")[head]) == 1
-    assert commit_summaries(git, [head])[head].names == {"a.py", ".ai-audit/annotations.jsonl"}
+    assert files_of_commits(git, [head])[head] == {"a.py", ".ai-audit/annotations.jsonl"}
     assert last_changes(git, head, None)["a.py"] == head
     assert current_names(git, ["a.py", "gone.py"]) == {"a.py": "a.py"}
     assert [change.commit for change in file_changes(git, ["HEAD"], ["a.py"])] == [head, parent]
