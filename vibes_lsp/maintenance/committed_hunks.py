@@ -12,7 +12,7 @@ from typing import Final
 
 from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.log_additions import added_record_ids
+from vibes_lsp.history.log_additions import added_lines, record_id_of
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.maintenance.superseding_records import SupersedingRecords
 from vibes_lsp.model.canonical_json import object_or_none
@@ -90,8 +90,9 @@ def _commits(
     if since is not None:
         revisions.insert(0, f"--since={int((since - CLOCK_SKEW).timestamp())}")
     found: dict[str, str] = {}
-    for identifier, commit in added_record_ids(repository, revisions, directory.log):
-        if identifier in records:
+    name = repository.relative_path(directory.log)
+    for line, commit in added_lines(repository, revisions, name):
+        if (identifier := record_id_of(line)) in records:
             found.setdefault(identifier, commit)
     return found
 
