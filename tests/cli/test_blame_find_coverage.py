@@ -145,7 +145,7 @@ def test_blame_lists_lost_annotations_below_the_text(story: Project, run_vibes: 
 
 def test_blame_in_json_has_the_shape_of_the_server(story: Project, run_vibes: RunVibes) -> None:
     found = run_vibes("blame", "a.py", "--json", cwd=story.root).json
-    assert set(found) == {"filePath", "placements", "lines"}
+    assert set(found) == {"filePath", "placements", "lines", "committed"}
     digest, same = ids(story)
     assert found["filePath"] == "a.py"
     assert [each["annotationId"] for each in found["placements"]] == [digest, same]

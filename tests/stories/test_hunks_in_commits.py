@@ -67,6 +67,16 @@ def test_a_line_that_a_person_changed_is_in_no_record(work: Workspace) -> None:
     work.check_invariants()
 
 
+def test_git_names_the_author_of_a_line_that_a_person_changed(work: Workspace) -> None:
+    write_and_change(work)
+    work.step("commit", "-am", "Both")
+    answer = vibes("blame", "app.py", "--json", cwd=work.path).json
+    (typed,) = (each for each in answer["committed"] if each["lineStart"] == 4)
+    name, commit = work.git("log", "-1", "--format=%an %H").rsplit(maxsplit=1)
+    assert (typed["lineEnd"], typed["author"], typed["commitHash"]) == (4, name, commit)
+    assert f" {name} " in vibes("blame", "app.py", cwd=work.path).lines[3]
+
+
 def test_the_id_that_recording_returned_finds_the_hunks(work: Workspace) -> None:
     edit = write_and_change(work)
     work.step("commit", "-am", "Both")

@@ -40,7 +40,7 @@ from vibes_lsp.model.members import Members, mapping
 from vibes_lsp.model.vocabulary import Verdict
 from vibes_lsp.placing.placements import Placement, why_unverified
 from vibes_lsp.placing.project_locator import ProjectLocator
-from vibes_lsp.reports.blame import Blame, blame_file, line_kind, line_owners
+from vibes_lsp.reports.blame import Blame, CommittedLines, blame_file, line_kind, line_owners
 from vibes_lsp.reports.placements import describe_location, is_reviewed, model_name
 
 if TYPE_CHECKING:
@@ -83,8 +83,9 @@ def command(  # noqa: PLR0917
 ) -> None:
     """Show which annotation owns each line of a file.
 
-    The first of an annotation's lines has its id, model, age and risk. Marks: + verified AI line,
-    ? claimed without proof, ~ edited since; ✓ approved, ✗ rejected.
+    The first of an annotation's lines has its id, model, age and risk; the first of other lines
+    git's author, where git was asked. Marks: + verified AI line, ? claimed without proof, ~ edited
+    since; ✓ approved, ✗ rejected.
     """
     if os.path.isdir(file):  # noqa: PTH112  # Path.is_dir raises for some names
         raise UnreadableFile(
@@ -168,25 +169,27 @@ def _print_lines(blame: Blame) -> None:
     from rich.cells import cell_len  # noqa: PLC0415
 
     owners = line_owners(blame.placements)
+    committed = {n: each for each in blame.committed for n in range(each.first, each.last + 1)}
     labels = _labels({id(each): each for each in owners.values()}, blame)
     plain_labels = {key: "".join(text for text, _ in parts) for key, parts in labels.items()}
     label_width = max(map(cell_len, plain_labels.values()), default=0)
     digits = len(str(len(blame.text.lines)))
     beginnings: list[list[tuple[str, str]]] = []
-    previous: Placement | None = None
+    previous: Placement | CommittedLines | None = None
     for number in range(1, len(blame.text.lines) + 1):
-        owner = owners.get(number)
+        owner, origin = owners.get(number), committed.get(number)
         kind = LineKind.UNRECORDED if owner is None else line_kind(owner, number)
         parts: list[tuple[str, str]] = []
         if labels:
             width = 0
-            if owner is not None and owner is not previous:
-                parts += labels[id(owner)]
-                width = cell_len(plain_labels[id(owner)])
+            subject = owner or origin
+            if subject is not None and subject is not previous:
+                parts += labels[id(subject)]
+                width = cell_len(plain_labels[id(subject)])
             mark, style = KIND_MARKS[kind]
             parts += ((" " * (label_width - width), ""), (f" {mark} ", style))
         beginnings.append([*parts, (f"{number:>{digits}} ", "dim")])
-        previous = owner
+        previous = owner or origin
     _print_code(blame, beginnings)
 
 
@@ -235,13 +238,15 @@ def _labels(owners: Mapping[int, Placement], blame: Blame) -> dict[int, list[tup
             short_age(placement.lineage.first.moment, present),
             f"{band} {_verdict_mark(facts)}".strip(),
         )
+    for each in blame.committed if rows else ():
+        rows[id(each)] = ("", escape(each.author, _MAX_MODEL), short_age(each.moment, present), "")
     widths = [max(map(len, column)) for column in zip(*rows.values(), strict=True)]
     return {
         key: [
             (f"{identifier:<{widths[0]}} ", "dim"),
-            (f"{model:<{widths[1]}} ", ""),
+            (f"{model:<{widths[1]}} ", "" if identifier else "dim"),
             (f"{age:>{widths[2]}} ", "dim"),
-            (f"{risk:<{widths[3]}}", BAND_STYLES.get(bands[key], "")),
+            (f"{risk:<{widths[3]}}", BAND_STYLES.get(bands.get(key, ""), "")),
         ]
         for key, (identifier, model, age, risk) in rows.items()
     }

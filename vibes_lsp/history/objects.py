@@ -33,7 +33,7 @@ _MAX_CACHED_BYTES: Final = 1 << 18
 _HASH: Final = re.compile(r"[0-9a-f]{4,64}")
 _STEPS: Final = re.compile(r"(?>(?:[~^]\d{0,9})*)")
 _COMMITTER: Final = re.compile(rb"^committer [^\n]*> (-?\d+)", re.MULTILINE)
-_AUTHOR: Final = re.compile(rb"^author [^\n]*> (-?\d+)", re.MULTILINE)
+_AUTHOR: Final = re.compile(rb"^author ([^\n]*) <[^\n]*> (-?\d+)", re.MULTILINE)
 _PARENT: Final = re.compile(rb"^parent ([0-9a-f]+)$", re.MULTILINE)
 _REGULAR: Final = frozenset({"100644", "100755", "100664"})
 _FOLDER: Final = b"040000"
@@ -80,6 +80,7 @@ class Commit:
         authored: The author's time, UTC, which a rebase keeps.
         tree: The hash of its tree.
         message: Its message.
+        author: The author's name; untrusted text.
     """
 
     id: str
@@ -88,6 +89,7 @@ class Commit:
     authored: datetime | None = field(default=None, compare=False)
     tree: str = field(default="", compare=False)
     message: str = field(default="", compare=False, repr=False)
+    author: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +189,10 @@ class GitObjects:
             found.id,
             parse_seconds(committer[1] if committer else b"0"),
             tuple(parent.decode() for parent in _PARENT.findall(header)),
-            parse_seconds(author[1]) if author else None,
+            parse_seconds(author[2]) if author else None,
             found.content[5:].partition(b"\n")[0].decode("ascii", "replace"),
             message.lstrip(b"\n").decode("utf-8", "replace"),
+            author[1].decode("utf-8", "replace") if author else "",
         )
 
     def subject(self, name: str) -> str | None:

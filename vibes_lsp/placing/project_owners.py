@@ -18,6 +18,7 @@ from vibes_lsp.anchors.line_hashes import is_long, line_hash
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.history.line_origins import LineOrigin
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.placing.claims import RecordClaim, claims_of
 from vibes_lsp.placing.committed_lines import CommittedOwners, FileInHead
@@ -321,6 +322,10 @@ class ProjectOwners:
         """Return where the annotations of a file are; see `place_file`."""
         names = (path, *self._former(path))
         return place_file(self._trail, names, text, self.known_for(path, text))
+
+    def origins(self, path: str, text: Text) -> Sequence[LineOrigin | None]:
+        """Return the commits of lines of a file, as far as `locate` asked for them."""
+        return self.known_for(path, text).owned(text).origins
 
     def may_own(self, text: Text) -> bool:
         """Whether lines of a file that no annotation names may be an edit's: one has its hash."""

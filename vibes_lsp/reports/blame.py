@@ -5,15 +5,46 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import groupby
 
 from vibes_lsp.anchors.location import LineKind, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import JsonValue, Members
+from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.placements import PlacementReport
+
+
+@dataclass(frozen=True, slots=True)
+class CommittedLines:
+    """Neighbouring lines that git's blame gives to one commit.
+
+    Attributes:
+        first: The first line.
+        last: The last line, inclusive.
+        commit: The commit.
+        author: Its author, as the commit names them; untrusted text.
+        moment: The committer's time.
+    """
+
+    first: int
+    last: int
+    commit: str
+    author: str
+    moment: datetime
+
+    def as_json(self) -> Members:
+        """Return the lines and what git says of them."""
+        return {
+            "lineStart": self.first,
+            "lineEnd": self.last,
+            "commitHash": self.commit,
+            "author": self.author,
+            "timestamp": format_timestamp(self.moment),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,19 +56,22 @@ class Blame:
         text: The text they are in.
         placements: In document order, owners before history.
         report: Converts them to JSON.
+        committed: The lines of which no record says anything, as far as git was asked about them.
     """
 
     path: str
     text: Text
     placements: tuple[Placement, ...]
     report: PlacementReport
+    committed: tuple[CommittedLines, ...] = ()
 
     def as_json(self) -> Members:
-        """Return `{filePath, placements, lines}`."""
+        """Return `{filePath, placements, lines, committed}`."""
         return {
             "filePath": self.path,
             "placements": self.report.placements(self.placements),
             "lines": line_kinds(self.placements),
+            "committed": [each.as_json() for each in self.committed],
         }
 
     def on_lines(self, first: int, last: int) -> list[Placement]:
@@ -58,7 +92,23 @@ def blame_file(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -
         PlacementReport(
             locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
         ),
+        tuple(_committed(locator, path, text, placements)),
     )
+
+
+def _committed(
+    locator: ProjectLocator, path: str, text: Text, placements: Sequence[Placement]
+) -> Iterator[CommittedLines]:
+    """Yield the lines without owner by the commits that brought them."""
+    owned = line_owners(placements)
+    origins = enumerate(locator.owners.origins(path, text), 1)
+    runs = groupby(origins, lambda each: None if each[0] in owned or not each[1] else each[1][::3])
+    for brought, run in runs:
+        if brought is not None and locator.repository is not None:
+            commit = locator.repository.objects.commit(brought[0])
+            lines = [line for line, _ in run]
+            if commit is not None:
+                yield CommittedLines(lines[0], lines[-1], commit.id, commit.author, commit.moment)
 
 
 @dataclass(frozen=True, slots=True)
