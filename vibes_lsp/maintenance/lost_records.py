@@ -141,12 +141,11 @@ def remove_repeated(directory: AuditDir) -> None:
     """
     if not _repeats(read_file(directory.log) or b""):
         return
-    with append_lock(directory).acquire() as lock:
+    with append_lock(directory).acquire():
         data = read_file(directory.log) or b""
         kept = b"".join(dict.fromkeys(data.splitlines(keepends=True)))
         make_ignored_folder(directory.journal)
         replace_file(write_temporary(directory.journal, kept, like=directory.log), directory.log)
-        lock.record_size(len(kept))
 
 
 def _repeats(log: bytes) -> bool:

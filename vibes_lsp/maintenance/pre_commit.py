@@ -192,8 +192,7 @@ def _prepare_locked(  # noqa: PLR0917
         return _restore_only(directory, index, changed, problems)
     try:
         take_back(directory, by_hook=True)
-        is_staged = index.repository.relative_path(directory.log) in changed
-        if by_framework and place is None and (not is_staged or _is_truncated(directory)):
+        if by_framework and place is None:
             return PreparedTrail(directory, problems=tuple(problems))
         prepare(directory)
         waiting = read_waiting(directory, others=True)
@@ -381,12 +380,6 @@ def _fold(directory: AuditDir) -> None:
         from vibes_lsp.store.journal_folding import fold_journal  # noqa: PLC0415
 
         fold_journal(directory)
-
-
-def _is_truncated(directory: AuditDir) -> bool:
-    from vibes_lsp.store.writer import is_truncated  # noqa: PLC0415
-
-    return is_truncated(directory)
 
 
 def _blobs(directory: AuditDir) -> Iterator[Path]:

@@ -63,7 +63,7 @@ def fold_journal(directory: AuditDir, *, wait: bool = True) -> int:
         if lock is None:
             break
         with lock:
-            added += _fold_once(directory, lock)
+            added += _fold_once(directory)
     return added
 
 
@@ -74,9 +74,9 @@ def add_to_manifest(directory: AuditDir, entries: Mapping[str, msgspec.Raw]) -> 
         RefusedWrite: The manifest cannot be parsed, locked or written; it is unchanged.
         UnsupportedVersion: As for `fold_journal`.
     """
-    with fold_lock(directory).acquire() as lock:
+    with fold_lock(directory).acquire():
         for _ in range(_MAX_ROUNDS):
-            added = _merge_into_manifest(directory, entries, lock)
+            added = _merge_into_manifest(directory, entries)
             if added is not None:
                 return added
     raise RefusedWrite(
@@ -96,19 +96,20 @@ def _has_work(directory: AuditDir, *, others: bool) -> bool:
     return others and bool(journal_files(directory))
 
 
-def _fold_once(directory: AuditDir, lock: LockHandle) -> int:
+def _fold_once(directory: AuditDir) -> int:
     journal = read_journal(directory)
     entries = journal.entries
-    added = _merge_into_manifest(directory, entries, lock) if entries else 0
+    added = _merge_into_manifest(directory, entries) if entries else 0
     with append_lock(directory).acquire() as append:
         _clean_up(directory, journal if added is not None else Journal(), append)
     return added or 0
 
 
-def _merge_into_manifest(
-    directory: AuditDir, entries: Mapping[str, msgspec.Raw], lock: LockHandle
-) -> int | None:
-    """Merge entries into the manifest; return the number of new ones, None on a race."""
+def _merge_into_manifest(directory: AuditDir, entries: Mapping[str, msgspec.Raw]) -> int | None:
+    """Merge entries into the manifest; return the number of new ones, None on a race.
+
+    The caller holds the lock for folding.
+    """
     path = directory.manifest
     if path.is_symlink():
         raise RefusedWrite(
@@ -140,7 +141,6 @@ def _merge_into_manifest(
         temporary.unlink(missing_ok=True)
         return None  # git or another tool replaced it; the next round reads it again
     replace_file(temporary, path)
-    lock.record_size(len(text))
     flush_folder(directory.path)
     return len(new)
 

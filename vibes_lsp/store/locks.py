@@ -1,8 +1,7 @@
 """Locks between programs (R9, R10); the system releases them when the holder dies.
 
 A lock file is never removed: another program could be opening it, and two would hold the lock. It
-also stores the holder's process id, its intent (the next write, for a later holder to repair) and
-the last size of the locked file.
+also stores the holder's process id and its intent: the next write, for a later holder to repair.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import errno
 import importlib
 import os
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, Self
@@ -26,8 +24,6 @@ _MAX_PAUSE: Final = 2e-3
 """Seconds between two attempts; doubled each time, with random jitter of up to a half."""
 _INTENT_BYTES: Final = 120
 """Length of process id and intent; always written in full, so it also works on a full disk."""
-_SIZE_BYTES: Final = 20
-"""Length of the recorded file size, which follows the intent."""
 _LOCKED_BYTE: Final = 1 << 30
 """The byte locked on Windows, whose locks forbid reading: far behind the content."""
 _BUSY: Final = frozenset({errno.EACCES, errno.EAGAIN, errno.EDEADLK})
@@ -68,13 +64,6 @@ class LockHandle:
         _write_at(self._descriptor, note.ljust(_INTENT_BYTES - 1) + b"\n", 0)
         self.intent = intent
 
-    def record_size(self, size: int) -> None:
-        """Store the size of the locked file; on a full disk the previous size stays."""
-        with suppress(OSError):
-            _write_at(
-                self._descriptor, str(size).encode().ljust(_SIZE_BYTES - 1) + b"\n", _INTENT_BYTES
-            )
-
 
 class FileLock:
     """A lock that one program at a time can hold.
@@ -83,8 +72,6 @@ class FileLock:
         path: The lock file; created if missing.
         hidden: Whether to create its folder, ignored by git, in an existing audit directory.
         patience: The wait for one holder; it starts again whenever the holder changes.
-        clock: The monotonic clock, in seconds.
-        sleep: Waits for some seconds.
     """
 
     def __init__(
@@ -93,14 +80,10 @@ class FileLock:
         *,
         hidden: bool = False,
         patience: Wait = LOCK,
-        clock: Callable[[], float] = time.monotonic,
-        sleep: Callable[[float], None] = time.sleep,
     ) -> None:
         self.path: Final = path
         self._hidden = hidden
         self._patience = patience
-        self._clock = clock
-        self._sleep = sleep
 
     def acquire(self) -> LockHandle:
         """Take the lock; wait until it is free.
@@ -109,21 +92,23 @@ class FileLock:
             RefusedWrite: The wait timed out, or the lock file cannot be created.
         """
         limit = self._patience.limit
-        deadline, last_write = self._clock() + limit, self._last_write()
+        deadline, last_write = time.monotonic() + limit, self._last_write()
         pause = _MIN_PAUSE
         while True:
             handle = self.try_acquire()
             if handle is not None:
                 return handle
-            if self._clock() >= deadline and last_write != self._last_write():  # others took turns
-                deadline, last_write = self._clock() + limit, self._last_write()
-            elif self._clock() >= deadline:
+            if (
+                time.monotonic() >= deadline and last_write != self._last_write()
+            ):  # others took turns
+                deadline, last_write = time.monotonic() + limit, self._last_write()
+            elif time.monotonic() >= deadline:
                 raise RefusedWrite(
                     f"cannot lock {self.path}: held by {self._describe_holder()}"
                     f" for more than {limit:g} seconds",
                     hint="nothing was written; try again when it has finished, or end it",
                 )
-            self._sleep(pause * (256 + os.urandom(1)[0]) / 512)
+            time.sleep(pause * (256 + os.urandom(1)[0]) / 512)
             pause = min(2 * pause, _MAX_PAUSE)
 
     def try_acquire(self) -> LockHandle | None:
@@ -166,10 +151,6 @@ class FileLock:
         """Whether a write was interrupted, or is in progress."""
         return bool(self._read()[1])
 
-    def recorded_size(self) -> int:
-        """Return the size of the locked file after its last write; 0 if unknown."""
-        return self._read()[2]
-
     def _open(self) -> int:
         folder = self.path.parent
         if self._hidden and folder.parent.is_dir() and not self.path.exists():
@@ -205,15 +186,13 @@ class FileLock:
         pid = self._read()[0]
         return f"process {pid}" if pid else "another program"
 
-    def _read(self) -> tuple[str, str, int]:
-        """Return the process id of the last holder, its intent and the recorded size."""
+    def _read(self) -> tuple[str, str]:
+        """Return the process id of the last holder and its intent."""
         try:
-            file = open_file(self.path)
+            with open_file(self.path) as file:
+                return _read_intent(file.fileno())
         except UnreadableFile:
-            return "", "", 0
-        with file:
-            size = _read_at(file.fileno(), _SIZE_BYTES, _INTENT_BYTES).strip()
-            return *_read_intent(file.fileno()), int(size) if size.isdigit() else 0
+            return "", ""
 
 
 def _read_intent(descriptor: int) -> tuple[str, str]:

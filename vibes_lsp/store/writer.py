@@ -36,7 +36,7 @@ from vibes_lsp.store.journal import (
     read_waiting_entries,
 )
 from vibes_lsp.store.journal_folding import fold_journal
-from vibes_lsp.store.locks import FileLock, LockHandle, append_lock, fold_lock
+from vibes_lsp.store.locks import FileLock, LockHandle, append_lock
 from vibes_lsp.store.log_batches import MAX_LINE
 from vibes_lsp.store.manifest import Manifest, ManifestForm, parse_manifest
 from vibes_lsp.store.reasoning import PackedEntry, pack_entry
@@ -241,11 +241,9 @@ class AuditWriter:
                 with self._locked() as (destination, lock):
                     self._prepare(config, destination, lock)
                     begin = b"" if destination is self._at_once else self._head_line()
-                    reached = append_lines(
+                    append_lines(
                         destination.records, begin + new, lock, durable=_is_durable(config)
                     )
-                    if destination is self._at_once:
-                        lock.record_size(reached.size)
         return ids
 
     def fold(self, *, wait: bool = True) -> int:
@@ -384,17 +382,6 @@ class AuditWriter:
         replace_file(write_temporary(destination.temporary, content, durable=durable), path)
         if durable:
             flush_folder(path.parent)
-
-
-def is_truncated(directory: AuditDir) -> bool:
-    """Whether log or manifest are shorter than last written, as when a hook stashes changes."""
-    locks = {directory.log: append_lock(directory), directory.manifest: fold_lock(directory)}
-    return any(_size_of(path) < lock.recorded_size() for path, lock in locks.items())
-
-
-def _size_of(path: Path) -> int:
-    found = regular_file_stamp(path)
-    return 0 if found is None else found.size
 
 
 def _is_durable(config: LoadedConfig) -> bool:

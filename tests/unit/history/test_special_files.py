@@ -68,7 +68,7 @@ def test_other_files_are_read_without_waiting(tmp_path: Path, kind: str) -> None
     assert read_beginning(special, 10) == b""
     make_special(tmp_path / ".git/shallow", kind)
     assert Opened(tmp_path).shallow_boundary() == frozenset()
-    assert FileLock(special)._read() == ("", "", 0)
+    assert FileLock(special)._read() == ("", "")
     StoredFiles(tmp_path).filters(["a.py"])
 
 

@@ -24,7 +24,6 @@ from vibes_lsp.store.writer import AuditWriter
 if TYPE_CHECKING:
     from vibes_lsp.store.audit_dir import AuditDir
     from vibes_lsp.store.journal import Journal
-    from vibes_lsp.store.locks import LockHandle
 
 
 def test_nothing_is_written_without_a_journal(directory: AuditDir) -> None:
@@ -63,8 +62,8 @@ def test_entries_written_during_a_fold_are_folded(
     real = journal_folding._fold_once
     told: list[str] = []
 
-    def fold_then_write(place: AuditDir, held: LockHandle) -> int:
-        gained = real(place, held)
+    def fold_then_write(place: AuditDir) -> int:
+        gained = real(place)
         if len(told) < 3:
             told.append(late.entry(prompt(f"late {len(told)}")))
             assert late.fold(wait=False) == 0

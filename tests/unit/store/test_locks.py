@@ -33,8 +33,18 @@ class Time:
         self.waits.append(seconds)
         self.then()
 
+    def monotonic(self) -> float:
+        return self.now
+
     def lock(self, path: Path) -> FileLock:
-        return FileLock(path, patience=Wait("test", 1.0), clock=lambda: self.now, sleep=self.sleep)
+        return FileLock(path, patience=Wait("test", 1.0))
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> Time:
+    made = Time()
+    monkeypatch.setattr(locks, "time", made)
+    return made
 
 
 class Bytes:
@@ -81,8 +91,7 @@ def test_one_holder_at_a_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("system")
-def test_a_timeout_names_the_file_and_its_holder(tmp_path: Path) -> None:
-    time = Time()
+def test_a_timeout_names_the_file_and_its_holder(tmp_path: Path, time: Time) -> None:
     with FileLock(tmp_path / "a.lock").acquire(), pytest.raises(RefusedWrite) as refused:
         time.lock(tmp_path / "a.lock").acquire()
     assert str(tmp_path / "a.lock") in refused.value.message
@@ -92,17 +101,16 @@ def test_a_timeout_names_the_file_and_its_holder(tmp_path: Path) -> None:
     assert max(time.waits) <= 0.002
 
 
-def test_it_is_taken_as_soon_as_it_is_free(tmp_path: Path) -> None:
-    time = Time()
+def test_it_is_taken_as_soon_as_it_is_free(tmp_path: Path, time: Time) -> None:
     held = FileLock(tmp_path / "a.lock").acquire()
     time.then = lambda: held.__exit__(None, None, None)
     with time.lock(tmp_path / "a.lock").acquire():
         assert len(time.waits) == 1
 
 
-def test_waiting_continues_while_holders_change(tmp_path: Path) -> None:
+def test_waiting_continues_while_holders_change(tmp_path: Path, time: Time) -> None:
     """On a busy machine many holders take turns; only a single one that never ends is a timeout."""
-    path, time = tmp_path / "a.lock", Time()
+    path = tmp_path / "a.lock"
     held = FileLock(path).acquire()
 
     def turn() -> None:
