@@ -40,7 +40,7 @@ from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.git_folders import nearest_marker
 from vibes_lsp.store.initialise import InitResult, enable_risk_scoring, initialise
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
-from vibes_lsp.store.waiting_lines import files_of_waiting
+from vibes_lsp.store.waiting import waiting_files
 
 
 @click.command(
@@ -202,7 +202,7 @@ def _remove_hook(project: Path) -> HookResult:
     """Remove the hook, and write what it would have written."""
     hook = remove_hook(project)
     directory = AuditDir(project / AUDIT_DIR_NAME)
-    if files_of_waiting(directory):
+    if any(path.is_file() for path in waiting_files(directory)):
         from vibes_lsp.maintenance.flush import flush  # noqa: PLC0415
 
         flush(directory)

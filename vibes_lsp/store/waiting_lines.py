@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -17,7 +16,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_file
 from vibes_lsp.store.journal import parse_waiting_entries
-from vibes_lsp.store.waiting import HEAD, records_in_journal, waiting_place
+from vibes_lsp.store.waiting import HEAD, waiting_files, waiting_place
 
 _HASH: Final = re.compile(rb"[0-9a-f]{64}")
 _NAME: Final = re.compile(rb'(?<!\\)"(annotation_id|edit)": ?"([^"\\]{1,200})"')
@@ -113,13 +112,12 @@ def read_waiting(directory: AuditDir, *, others: bool = False) -> Waiting:
         directory: The trail.
         others: Whether to read what waits in other work trees of the repository too.
     """
-    place = waiting_place(directory)
-    own = [records_in_journal(directory), *([] if place is None else [place.records])]
+    place, own = waiting_place(directory), waiting_files(directory)
     records: dict[str, WaitingRecord] = {}
     entries: dict[str, msgspec.Raw] = {}
     unreadable: list[str] = []
     broken: list[str] = []
-    for path in (*reversed(own), *(place.other_records() if others and place else ())):
+    for path in (*own, *(place.other_records() if others and place else ())):
         try:
             data = read_file(path) or b""
         except UnreadableFile as error:
@@ -215,10 +213,3 @@ def _read_lines(data: bytes, *, is_own: bool) -> Iterator[WaitingRecord | int]:
             yield WaitingRecord(line, members, head, is_own)
         elif line.startswith(_HEAD_START):
             head = members.head
-
-
-def files_of_waiting(directory: AuditDir) -> list[Path]:
-    """Return the files of this work tree that records wait in."""
-    place = waiting_place(directory)
-    files = [records_in_journal(directory), *([] if place is None else [place.records])]
-    return [path for path in files if path.is_file()]
