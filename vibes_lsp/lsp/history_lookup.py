@@ -181,9 +181,6 @@ class HistoryLookup:
         self, locator: ProjectLocator, path: str, text: Text, request: LookupRequest
     ) -> LookedUpFile:
         known = locator.owners.known_for(path, text)
-        before = self._files.get(path)
-        if before is not None and before.known == known:  # nothing is placed again without need
-            known = before.known
         locator.resolve_commits_in([path])
         former = locator.former_paths(path)
         lineages = [

@@ -101,30 +101,7 @@ class AnnotationArguments:
     Attributes:
         uri: A file.
         annotationId: An annotation in it.
-        show: Whether to open the document; false for clients that show it themselves.
-        format: `markdown` or `plaintext`.
-    """
-
-    uri: str
-    annotationId: str  # noqa: N815  # its name on the wire
-    show: bool = True
-    format: str = types.MarkupKind.Markdown
-
-    @property
-    def markup(self) -> Markup:
-        """The markup of the text; Markdown unless plain text is asked for."""
-        is_plain = self.format == types.MarkupKind.PlainText
-        return Markup(types.MarkupKind.PlainText if is_plain else types.MarkupKind.Markdown)
-
-
-@dataclass(frozen=True, slots=True)
-class HistoryArguments:
-    """The argument of `vibes.showHistory`.
-
-    Attributes:
-        uri: A file.
-        annotationId: An annotation in it.
-        annotationIds: Several annotations in it.
+        annotationIds: Several annotations in it, for `vibes.showHistory`.
         show: Whether to open the document; false for clients that show it themselves.
         format: `markdown` or `plaintext`.
     """
@@ -136,19 +113,34 @@ class HistoryArguments:
     format: str = types.MarkupKind.Markdown
 
     @property
-    def annotations(self) -> list[AnnotationArguments]:
-        """The annotations, each once.
+    def markup(self) -> Markup:
+        """The markup of the text; Markdown unless plain text is asked for."""
+        is_plain = self.format == types.MarkupKind.PlainText
+        return Markup(types.MarkupKind.PlainText if is_plain else types.MarkupKind.Markdown)
+
+    def find(self, ls: Server) -> list[tuple[DocumentSnapshot, Placement]]:
+        """Return the annotations, each once.
 
         Raises:
-            UnknownId: None is named.
+            UnknownId: None is named, or one that the file does not have.
         """
         first = [] if self.annotationId is None else [self.annotationId]
-        names = list(dict.fromkeys([*first, *(self.annotationIds or [])]))[:_MAX_HISTORIES]
-        if not names:
+        named = list(dict.fromkeys([*first, *(self.annotationIds or [])]))
+        if not named:
             raise UnknownId(
                 "no annotation is named", hint="pass annotationId or annotationIds with the uri"
             )
-        return [AnnotationArguments(self.uri, each, self.show, self.format) for each in names]
+        return [self._find(ls, name) for name in named[:_MAX_HISTORIES]]
+
+    def _find(self, ls: Server, identifier: str) -> tuple[DocumentSnapshot, Placement]:
+        snapshot = ls.projects.snapshot(self.uri)
+        found = None if snapshot is None else snapshot.placement_with(identifier)
+        if snapshot is None or found is None:
+            raise UnknownId(
+                f"no annotation {identifier[:80]!r} in this file",
+                hint="ask for the code actions of the file again",
+            )
+        return snapshot, found
 
 
 def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list of handlers
@@ -224,18 +216,22 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
     async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         """Return `{uri, text}`: the whole prompt, opened unless `show` is false."""
         await ls.projects.until_indexed([arguments.uri])
-        text = run_use_case(lambda: _render_prompt(ls, *_find(ls, arguments), arguments.markup))
+        text = run_use_case(lambda: _render_prompt(ls, *arguments.find(ls)[0], arguments.markup))
         uri = await documents.show(ls, "prompt.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
     @server.command(CommandName.SHOW_HISTORY)
-    async def show_history(ls: Server, arguments: HistoryArguments) -> dict[str, Any]:
+    async def show_history(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         """Return `{uri, text}`: prompt and history, one document for all annotations.
 
         It is opened unless `show` is false.
         """
         await ls.projects.until_indexed([arguments.uri])
-        text = run_use_case(lambda: _render_histories(ls, arguments.annotations))
+        text = run_use_case(
+            lambda: "\n".join(
+                _render_history(ls, *found, arguments.markup) for found in arguments.find(ls)
+            )
+        )
         uri = await documents.show(ls, "history.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
@@ -246,7 +242,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
         It is opened unless `show` is false.
         """
         await ls.projects.until_indexed([arguments.uri])
-        snapshot, placement = run_use_case(lambda: _find(ls, arguments))
+        snapshot, placement = run_use_case(lambda: arguments.find(ls)[0])
         line = placement.current.line - 1
         place = types.Range(types.Position(line, 0), types.Position(line, 0))
         uri = snapshot.trail.trail.directory.log.absolute().as_uri()
@@ -260,7 +256,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
         They are opened and selected unless `show` is false.
         """
         await ls.projects.until_indexed([arguments.uri])
-        found = location_now(*run_use_case(lambda: _find(ls, arguments)), ls.documents.encoding)
+        found = location_now(*run_use_case(lambda: arguments.find(ls)[0]), ls.documents.encoding)
         if found is None:
             return {"uri": arguments.uri, "range": None, "shown": False}
         shown = arguments.show and await open_document(ls, found.uri, found.range)
@@ -322,22 +318,6 @@ def _changed_file(root: Path, file: ChangedFile, text_lines: Mapping[_Place, int
     }
 
 
-def _find(ls: Server, arguments: AnnotationArguments) -> tuple[DocumentSnapshot, Placement]:
-    """Return an annotation of a file.
-
-    Raises:
-        UnknownId: The file has no such annotation.
-    """
-    snapshot = ls.projects.snapshot(arguments.uri)
-    found = None if snapshot is None else snapshot.placement_with(arguments.annotationId)
-    if snapshot is None or found is None:
-        raise UnknownId(
-            f"no annotation {arguments.annotationId[:80]!r} in this file",
-            hint="ask for the code actions of the file again",
-        )
-    return snapshot, found
-
-
 def _render_prompt(
     ls: Server, snapshot: DocumentSnapshot, placement: Placement, markup: Markup
 ) -> str:
@@ -356,11 +336,6 @@ def _render_prompt(
         description.detail(placement, is_below_mention=True),
     ]
     return "\n\n".join(parts) + "\n"
-
-
-def _render_histories(ls: Server, annotations: Sequence[AnnotationArguments]) -> str:
-    found = [(_find(ls, each), each.markup) for each in annotations]
-    return "\n".join(_render_history(ls, *each, markup) for each, markup in found)
 
 
 def _render_history(
