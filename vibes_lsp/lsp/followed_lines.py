@@ -84,7 +84,7 @@ def _touched(
         for origin in origins
     ]
     left = [number for number, kind in enumerate(kinds) if kind != LineKind.UNRECORDED]
-    if _must_compare(lineage, lines, origins, len(left)):
+    if _must_compare(lineage, lines, origins, len(left)) or _is_whole(lineage, span, document):
         return None
     if not left:
         lost = replace(located, start=None, end=None, state=State.LOST, intact=0, kinds=())
@@ -112,14 +112,21 @@ def _touched(
 def _must_compare(
     lineage: Lineage, lines: Sequence[str], origins: Sequence[int], left: int
 ) -> bool:
-    """Whether lines may be as recorded again, or too few are left to recognise an edit by."""
+    """Whether lines of its own may be back, or too few are left to recognise an edit by."""
     hashes, _ = lineage.written
     if hashes:
         new = (line_hash(line) for line, origin in zip(lines, origins, strict=True) if not origin)
         is_part = 0 < 2 * left < len(hashes)
         return is_part or (left < len(hashes) and not frozenset(hashes).isdisjoint(new))
-    recorded = lineage.recorded_range
-    return recorded is not None and len(lines) == recorded.length and recorded.matches_at(lines, 1)
+    return False
+
+
+def _is_whole(lineage: Lineage, span: ShiftedRange, document: Document) -> bool:
+    """Whether the recorded lines of an annotation without hashes stand where it begins."""
+    recorded = None if lineage.has_hashes else lineage.recorded_range
+    if recorded is None:
+        return False
+    return recorded.matches_at(document.lines(span.start, span.start + recorded.length - 1), 1)
 
 
 def _claimed(placement: Placement, span: ShiftedRange, others: AbstractSet[int]) -> Placement:

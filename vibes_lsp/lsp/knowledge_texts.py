@@ -5,9 +5,9 @@ All their text is untrusted and escaped.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, islice
 from typing import Any, Final
 
 from lsprotocol.types import MarkupKind
@@ -34,42 +34,94 @@ _STATES: Final = {
 }
 
 
-def claim_members(
-    knowledge: DocumentKnowledge,
-    placed: PlacedCitation,
-    now: datetime,
-    count: CountAiLines = no_ai_lines,
-) -> Iterator[dict[str, Any]]:
-    """Yield the claims that cite one piece of evidence, as `vibes.kbAt` has them."""
-    for identifier in placed.citation.claims:
-        claim = knowledge.snapshot.claim(identifier)
-        if claim is not None:
-            yield {
-                "claimId": identifier,
-                "text": claim["text"],
-                "type": claim["type"],
-                "status": claim["status"],
-                "confidence": claim["confidence"],
-                "approvedBy": claim.get("approved_by"),
-                "isApproverProven": knowledge.snapshot.proves_approver(claim),
-                "updatedAt": claim["updated_at"],
-                "lastConfirmedAt": claim.get("last_confirmed_at"),
-                "ageText": _claim_age(claim, now),
-                **_place_members(placed, count),
-            }
+@dataclass(frozen=True, slots=True)
+class ClaimTexts:
+    """The claims and proposals about one version of a file.
 
+    Attributes:
+        knowledge: What the knowledge base says about it.
+        now: The time.
+        count: Counts the lines of it that an AI wrote.
+    """
 
-def proposal_members(
-    knowledge: DocumentKnowledge,
-    placed: PlacedCitation,
-    now: datetime,
-    count: CountAiLines = no_ai_lines,
-) -> Iterator[dict[str, Any]]:
-    """Yield the proposals that cite one piece of evidence, as `vibes.kbAt` has them."""
-    for identifier in placed.citation.proposals:
-        proposal = knowledge.snapshot.proposal(identifier)
-        if proposal is not None:
-            yield {**describe_proposal(proposal, now), **_place_members(placed, count)}
+    knowledge: DocumentKnowledge
+    now: datetime
+    count: CountAiLines = no_ai_lines
+
+    def claims(self, placed: Iterable[PlacedCitation]) -> list[dict[str, Any]]:
+        """Return the claims that cite pieces of evidence, as `vibes.kbAt` has them."""
+        return [
+            {**self._claim(claim), **self._place(each)}
+            for each in placed
+            for identifier in each.citation.claims
+            if (claim := self.knowledge.snapshot.claim(identifier)) is not None
+        ]
+
+    def proposals(self, placed: Iterable[PlacedCitation]) -> list[dict[str, Any]]:
+        """Return the proposals that cite pieces of evidence, as `vibes.kbAt` has them."""
+        return [
+            {**describe_proposal(proposal, self.now), **self._place(each)}
+            for each in placed
+            for identifier in each.citation.proposals
+            if (proposal := self.knowledge.snapshot.proposal(identifier)) is not None
+        ]
+
+    def hover(self, placed: Sequence[PlacedCitation], markup: Markup) -> list[str]:
+        """Return a text for each claim and each proposal on a line, as far as there is room."""
+        texts = [text for each in placed for _, text in self._texts(each, markup)]
+        left = len(texts) - _MAX_SHOWN
+        return [*texts[:_MAX_SHOWN], f"… and {left} more"] if left > 0 else texts
+
+    def document(self, wanted: Collection[str], markup: Markup) -> str:
+        """Return claims and proposals with their quotes, as one text."""
+        parts: list[str] = []
+        for placed in self.knowledge.placed:
+            texts = [text for name, text in self._texts(placed, markup) if name in wanted]
+            if texts:
+                parts += [*texts, _quote(placed, markup)]
+        return markup.paragraph_end.join(parts)
+
+    def _texts(self, placed: PlacedCitation, markup: Markup) -> Iterator[tuple[str, str]]:
+        for claim in self.claims([placed]):
+            yield claim["claimId"], _claim_text(claim, markup)
+        for proposal in self.proposals([placed]):
+            yield proposal["proposalId"], _proposal_text(proposal, markup)
+
+    def _claim(self, claim: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            "claimId": claim["id"],
+            "text": claim["text"],
+            "type": claim["type"],
+            "status": claim["status"],
+            "confidence": claim["confidence"],
+            "approvedBy": claim.get("approved_by"),
+            "isApproverProven": self.knowledge.snapshot.proves_approver(claim),
+            "updatedAt": claim["updated_at"],
+            "lastConfirmedAt": claim.get("last_confirmed_at"),
+            "ageText": _claim_age(claim, self.now),
+        }
+
+    def _place(self, placed: PlacedCitation) -> dict[str, Any]:
+        evidence, located = placed.citation.evidence, placed.located
+        start, end = located.start, located.end
+        lines, ai = None, AiLines()
+        if start is not None and end is not None:
+            lines, ai = range_members(start, end), self.count(start, end)
+        return {
+            "evidenceId": evidence["id"],
+            "sourceId": evidence["source_id"],
+            "locator": evidence["locator"],
+            "quote": evidence["quote"],
+            "range": lines,
+            "lineStart": start,
+            "lineEnd": end,
+            "recordedLineStart": placed.lines.recorded.start,
+            "recordedLineEnd": placed.lines.recorded.end,
+            "state": located.state.value,
+            "ambiguous": located.ambiguous,
+            "stateText": ", ".join(each for each in (state_words(placed), ai.words()) if each),
+            "aiLines": ai.as_json() if ai else None,
+        }
 
 
 def describe_proposal(proposal: Mapping[str, Any], now: datetime) -> dict[str, Any]:
@@ -110,52 +162,6 @@ def state_words(placed: PlacedCitation) -> str:
     return f"{words}, may be elsewhere" if placed.located.ambiguous else words
 
 
-def _place_members(placed: PlacedCitation, count: CountAiLines) -> dict[str, Any]:
-    evidence, located = placed.citation.evidence, placed.located
-    start, end = located.start, located.end
-    ai = AiLines() if start is None or end is None else count(start, end)
-    lines = None if start is None or end is None else range_members(start, end)
-    return {
-        "evidenceId": evidence["id"],
-        "sourceId": evidence["source_id"],
-        "locator": evidence["locator"],
-        "quote": evidence["quote"],
-        "range": lines,
-        "lineStart": start,
-        "lineEnd": end,
-        "recordedLineStart": placed.lines.recorded.start,
-        "recordedLineEnd": placed.lines.recorded.end,
-        "state": located.state.value,
-        "ambiguous": located.ambiguous,
-        "stateText": ", ".join(each for each in (state_words(placed), ai.words()) if each),
-        "aiLines": ai.as_json() if ai else None,
-    }
-
-
-def hover_text(
-    knowledge: DocumentKnowledge,
-    placed: Sequence[PlacedCitation],
-    markup: Markup,
-    now: datetime,
-    count: CountAiLines = no_ai_lines,
-) -> list[str]:
-    """Return one text for each claim and each proposal on a line, as far as there is room."""
-    texts = (
-        text
-        for each in placed
-        for text in chain(
-            (_claim_text(claim, markup) for claim in claim_members(knowledge, each, now, count)),
-            (
-                _proposal_text(found, markup)
-                for found in proposal_members(knowledge, each, now, count)
-            ),
-        )
-    )
-    found = list(islice(texts, _MAX_SHOWN))
-    total = sum(len(each.citation.claims) + len(each.citation.proposals) for each in placed)
-    return [*found, f"… and {total - len(found)} more"] if total > len(found) else found
-
-
 def _claim_text(claim: Mapping[str, Any], markup: Markup) -> str:
     approver = "approver unknown"
     if claim["approvedBy"]:
@@ -184,31 +190,6 @@ def _proposal_text(proposal: Mapping[str, Any], markup: Markup) -> str:
         f"Evidence: {proposal['stateText']}",
     ]
     return markup.line_end.join(lines)
-
-
-def claims_document(
-    knowledge: DocumentKnowledge,
-    wanted: Collection[str],
-    markup: Markup,
-    now: datetime,
-    count: CountAiLines = no_ai_lines,
-) -> str:
-    """Return claims and proposals of a file with their quotes, as one text."""
-    parts: list[str] = []
-    for placed in knowledge.placed:
-        texts = [
-            _claim_text(claim, markup)
-            for claim in claim_members(knowledge, placed, now, count)
-            if claim["claimId"] in wanted
-        ]
-        texts += [
-            _proposal_text(proposal, markup)
-            for proposal in proposal_members(knowledge, placed, now, count)
-            if proposal["proposalId"] in wanted
-        ]
-        if texts:
-            parts += [*texts, _quote(placed, markup)]
-    return markup.paragraph_end.join(parts)
 
 
 def _quote(placed: PlacedCitation, markup: Markup) -> str:

@@ -9,14 +9,13 @@ from typing import Final
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import encode
 from vibes_lsp.lsp.audit_files import AuditPosition
-from vibes_lsp.lsp.conversion import uri_in
 from vibes_lsp.lsp.description import Description
+from vibes_lsp.lsp.record_places import RecordPlaces
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.hashing import sha256
-from vibes_lsp.model.paths import can_be_in_project
 from vibes_lsp.model.record_schema import REFERENCES
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import ContextType, RecordType
@@ -33,7 +32,7 @@ _MAX_EDITS: Final = 100
 _ID: Final = 8
 
 
-def describe_reference(ls: Server, position: AuditPosition, markup: Markup) -> str | None:
+async def describe_reference(ls: Server, position: AuditPosition, markup: Markup) -> str | None:
     """Return what is at a position of an audit file; None if the trail has nothing there."""
     subject = position.subject
     if position.named is None and position.member in REFERENCES:
@@ -44,7 +43,7 @@ def describe_reference(ls: Server, position: AuditPosition, markup: Markup) -> s
     node = reader.root(subject)
     parts = list(_about_record(position, subject, node, markup))
     if node.kind == "annotation":
-        parts.append(_edit(ls, position, node, markup))
+        parts.append(await _edit(ls, position, node, markup))
     else:
         parts += _described(ls, reader, node, markup)
     return markup.paragraph_end.join(parts)
@@ -76,19 +75,16 @@ def _about_record(
         yield f"{verdict} by {reviewer}{note}"
 
 
-def _edit(ls: Server, position: AuditPosition, node: GraphNode, markup: Markup) -> str:
+async def _edit(ls: Server, position: AuditPosition, node: GraphNode, markup: Markup) -> str:
     """Return an edit as hovers in code show it, and where its lines are now."""
-    project = position.project
-    path = project.snapshot.new_names.get(node.path or "", node.path or "")
-    uri = uri_in(project.directory.project, path) if can_be_in_project(path) else None
-    snapshot = None if uri is None else ls.projects.snapshot(uri)
-    placements = () if snapshot is None else snapshot.placements
-    found = next((each for each in placements if node.id in each.lineage.ids), None)
-    where = markup.quote(path or "?", _MAX_TEXT)
-    if snapshot is None or found is None:
+    placed = await RecordPlaces(ls, position.project).edit(node)
+    if placed is None:
+        where = markup.quote(node.path or "?", _MAX_TEXT)
         return markup.paragraph_end.join(
             (markup.quote(node.text, _MAX_TEXT), f"{where} cannot be read")
         )
+    snapshot, found = placed
+    where = markup.quote(snapshot.path, _MAX_TEXT)
     start, end = found.located.start, found.located.end
     now = f"Now at {where}:{start}-{end}" if start is not None else f"Not found in {where}"
     description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)

@@ -242,6 +242,15 @@ def test_undoing_is_exact_after_a_pause_too(opened: Open) -> None:
     assert opened.lines() == [(4, 7, State.EXACT)]
 
 
+def test_undoing_after_a_pause_is_exact_at_once_without_hashes(writer: TrailWriter) -> None:
+    writer.line("a.py", 4, 7, text=TEXT)
+    opened = Open(writer)
+    opened.replace(7, 0, "of = 'a person'\n")
+    opened.locate()
+    opened.replace(7, 1, "")
+    assert opened.lines() == [(4, 7, State.EXACT)]
+
+
 def test_what_has_only_its_recorded_lines_stays_where_the_edits_took_it(
     writer: TrailWriter,
 ) -> None:

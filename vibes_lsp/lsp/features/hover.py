@@ -11,8 +11,6 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.exchange.note_overlay import LineNote
-from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.lsp.attestation_file import hover_in_attestation
 from vibes_lsp.lsp.attestations import AttestationState
 from vibes_lsp.lsp.audit_files import audit_position
@@ -20,7 +18,7 @@ from vibes_lsp.lsp.config_file import hover_in_config
 from vibes_lsp.lsp.conversion import range_of_lines
 from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.knowledge_navigation import knowledge_hover
-from vibes_lsp.lsp.knowledge_texts import hover_text
+from vibes_lsp.lsp.knowledge_texts import ClaimTexts
 from vibes_lsp.lsp.placed_evidence import DocumentKnowledge
 from vibes_lsp.lsp.record_description import describe_reference
 from vibes_lsp.lsp.rendering import INDEXING, Markup
@@ -41,7 +39,7 @@ def register(server: Server) -> None:
         if not ls.settings.hover:
             return None
         knowledge = await ls.knowledge.about(params.text_document.uri)
-        found = _provenance_hover(ls, params)
+        found = await _provenance_hover(ls, params)
         if knowledge is None:
             return found
         markup = Markup(_markup_kind(ls))
@@ -64,9 +62,11 @@ def _hover_at(
     note = None if owners or not shows_notes else snapshot.note_at(line)
     if not placements:
         if note is not None:
-            return _note_hover(description, note, line)
+            return _hover(markup, description.describe_note(note), range_of_lines(line, line))
         trailer = snapshot.trailer_at(line) if shows_notes else None
-        return None if trailer is None else _trailer_hover(description, trailer, line)
+        if trailer is None:
+            return None
+        return _hover(markup, description.describe_trailer(trailer), range_of_lines(line, line))
     others = [placement for placement in placements if placement not in owners]
     others.sort(key=lambda placement: placement.lineage.rank, reverse=True)
     ordered = owners + others
@@ -79,16 +79,15 @@ def _hover_at(
     if note is not None:
         parts.append(description.describe_note(note))
     first = ordered[0].located
-    content = types.MarkupContent(markup.kind, markup.rule.join(parts))
-    start, end = types.Position((first.start or line) - 1, 0), types.Position(first.end or line, 0)
-    return types.Hover(content, types.Range(start, end))
+    place = range_of_lines(first.start or line, first.end or line)
+    return _hover(markup, markup.rule.join(parts), place)
 
 
-def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
+async def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
     uri, line = params.text_document.uri, params.position.line + 1
     snapshot = ls.projects.snapshot(uri)
     if snapshot is None:
-        return _audit_hover(ls, uri, params.position)
+        return await _audit_hover(ls, uri, params.position)
     if snapshot.trail.is_indexing:
         return _INDEXING_HOVER
     return _hover_at(ls, snapshot, line, shows_notes=ls.settings.notes)
@@ -108,15 +107,15 @@ def _with_claims(
     contents = None if found is None else found.contents
     before = [contents.value] if isinstance(contents, types.MarkupContent) else []
     count = ls.projects.ai_lines_of(knowledge.uri)
-    claims = hover_text(knowledge, placed, markup, datetime.now(UTC), count)
+    claims = ClaimTexts(knowledge, datetime.now(UTC), count).hover(placed, markup)
     start, end = placed[0].located.start or line, placed[0].located.end or line
     evidence = range_of_lines(start, end)
     value = markup.rule.join([*before, *claims])
     place = evidence if found is None else found.range
-    return types.Hover(types.MarkupContent(markup.kind, value), place)
+    return _hover(markup, value, place)
 
 
-def _audit_hover(ls: Server, uri: str, position: types.Position) -> types.Hover | None:
+async def _audit_hover(ls: Server, uri: str, position: types.Position) -> types.Hover | None:
     """Return what an id or a member is, else the report on the attestation."""
     markup = Markup(_markup_kind(ls))
     about = ls.attestation_about(uri)
@@ -130,9 +129,9 @@ def _audit_hover(ls: Server, uri: str, position: types.Position) -> types.Hover 
     if audit_file is not None and audit_file[0].is_indexing:
         return _INDEXING_HOVER
     place = audit_position(ls, uri, position)
-    value = None if place is None else describe_reference(ls, place, markup)
+    value = None if place is None else await describe_reference(ls, place, markup)
     if place is not None and value is not None:
-        return types.Hover(types.MarkupContent(markup.kind, value), place.range)
+        return _hover(markup, value, place.range)
     return (
         _attestation_report(about[0], markup) if about is not None and not position.line else None
     )
@@ -142,7 +141,7 @@ def _attestation_report(state: AttestationState, markup: Markup) -> types.Hover:
     report = state.report(datetime.now(UTC))
     is_markdown = markup.kind is types.MarkupKind.Markdown
     value = code_block(report.splitlines(), "text") if is_markdown else report
-    return types.Hover(types.MarkupContent(markup.kind, value))
+    return _hover(markup, value)
 
 
 def _markup_kind(ls: Server) -> types.MarkupKind:
@@ -152,11 +151,5 @@ def _markup_kind(ls: Server) -> types.MarkupKind:
     return types.MarkupKind.Markdown if is_markdown else types.MarkupKind.PlainText
 
 
-def _note_hover(description: Description, note: LineNote, line: int) -> types.Hover:
-    content = types.MarkupContent(description.markup.kind, description.describe_note(note))
-    return types.Hover(content, range_of_lines(line, line))
-
-
-def _trailer_hover(description: Description, trailer: AgentTrailer, line: int) -> types.Hover:
-    content = types.MarkupContent(description.markup.kind, description.describe_trailer(trailer))
-    return types.Hover(content, range_of_lines(line, line))
+def _hover(markup: Markup, value: str, place: types.Range | None = None) -> types.Hover:
+    return types.Hover(types.MarkupContent(markup.kind, value), place)

@@ -25,12 +25,7 @@ from vibes_lsp.knowledge.actors import system_user
 from vibes_lsp.lsp.conversion import lines_of, path_of
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_bases import find_knowledge_folder
-from vibes_lsp.lsp.knowledge_texts import (
-    claim_members,
-    claims_document,
-    describe_proposal,
-    proposal_members,
-)
+from vibes_lsp.lsp.knowledge_texts import ClaimTexts, describe_proposal
 from vibes_lsp.lsp.rendering import Markup
 from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server, run_use_case
 from vibes_lsp.lsp.shown_documents import ShownDocuments
@@ -257,17 +252,13 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
             return {"uri": arguments.uri, "project": None, "claims": [], "pending": []}
         within, count = arguments.range, ls.projects.ai_lines_of(arguments.uri)
         placed = knowledge.placed if within is None else knowledge.at(*lines_of(within))
-        now = datetime.now(UTC)
+        texts = ClaimTexts(knowledge, datetime.now(UTC), count)
         return {
             "uri": arguments.uri,
             "version": knowledge.version,
             "project": knowledge.project.as_uri(),
-            "claims": [
-                claim for each in placed for claim in claim_members(knowledge, each, now, count)
-            ],
-            "pending": [
-                found for each in placed for found in proposal_members(knowledge, each, now, count)
-            ],
+            "claims": texts.claims(placed),
+            "pending": texts.proposals(placed),
         }
 
     @server.command(CommandName.KB_SHOW)
@@ -283,7 +274,7 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
         markup = Markup(types.MarkupKind.PlainText if is_plain else types.MarkupKind.Markdown)
         wanted = {*arguments.claimIds, *arguments.proposalIds}
         count = ls.projects.ai_lines_of(arguments.uri)
-        text = claims_document(knowledge, wanted, markup, datetime.now(UTC), count)
+        text = ClaimTexts(knowledge, datetime.now(UTC), count).document(wanted, markup)
         uri = await shown.show(ls, "claims.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
@@ -316,10 +307,9 @@ async def _pending(ls: Server, folder: Path) -> list[dict[str, Any]]:
     places: dict[str, dict[str, Any]] = {}
     now = datetime.now(UTC)
     async for file in ls.knowledge.citing(own, lambda each: bool(each.proposals)):
-        for placed in file.placed:
-            for each in proposal_members(file, placed, now):
-                place = {"uri": file.uri, "filePath": file.path, **each}
-                places.setdefault(each["proposalId"], place)
+        for proposal in ClaimTexts(file, now).proposals(file.placed):
+            place = {"uri": file.uri, "filePath": file.path, **proposal}
+            places.setdefault(proposal["proposalId"], place)
     return [
         places.get(each["id"]) or describe_proposal(each, now) for each in own.snapshot.proposals()
     ]

@@ -81,10 +81,10 @@ def register(server: Server) -> None:
         found: list[types.SymbolInformation] = []
         for project in _projects(ls):
             places = RecordPlaces(ls, project)
-            found += [each async for each in _risky(ls.settings, project, places, query)]
+            found += await _first(_risky(ls.settings, project, places, query))
             if ls.settings.show_prompts:
-                found += [each async for each in _entries(project, places, query)]
-            found += [each async for each in _sessions(project, places, query)]
+                found += await _first(_entries(project, places, query))
+            found += await _first(_sessions(project, places, query))
         return found
 
 
@@ -94,6 +94,16 @@ def _projects(ls: Server) -> list[Project]:
     opened = (ls.projects.owner(uri) for uri in ls.documents.uris())
     found = {owner[0].directory.path: owner[0] for owner in (*owners, *opened) if owner is not None}
     return [each for each in found.values() if not each.is_indexing]
+
+
+async def _first(symbols: AsyncIterator[types.SymbolInformation]) -> list[types.SymbolInformation]:
+    """Return the first symbols of a kind."""
+    found: list[types.SymbolInformation] = []
+    async for symbol in symbols:
+        found.append(symbol)
+        if len(found) == _MAX_SYMBOLS:
+            break
+    return found
 
 
 async def _steps(items: Iterable[_T]) -> AsyncIterator[Sequence[_T]]:
@@ -110,7 +120,6 @@ async def _entries(
     """Yield prompts and decisions, the last ones of the manifest first."""
     manifest = project.snapshot.trail.manifest
     marks = [f'"{member}"'.encode() for member, _ in _SEARCHED.values()]
-    left = _MAX_SYMBOLS
     async for keys in _steps(reversed(list(manifest))):
         for key in keys:
             raw = manifest.raw(key)
@@ -125,16 +134,13 @@ async def _entries(
             place = None if at is None else await places.entry(key)
             if at is not None and place is not None:
                 yield _symbol(f"{kind}: {_around(said, at)}", symbol, place)
-                left -= 1
-            if not left:
-                return
 
 
 async def _sessions(
     project: Project, places: RecordPlaces, query: SymbolQuery
 ) -> AsyncIterator[types.SymbolInformation]:
     """Yield sessions by their description or agent, the last ones first."""
-    trail, left = project.snapshot.trail, _MAX_SYMBOLS
+    trail = project.snapshot.trail
     async for names in _steps(reversed(trail.session_ids())):
         for identifier in names:
             session = trail.log.session(identifier)
@@ -147,9 +153,6 @@ async def _sessions(
                 continue
             name = f"session: {_around(said, at)}"
             yield _symbol(name, types.SymbolKind.Namespace, place)
-            left -= 1
-            if not left:
-                return
 
 
 async def _risky(
@@ -160,7 +163,6 @@ async def _risky(
         return
     recorded = map(normal_path, project.snapshot.trail.annotated_paths())
     matching = (path for path in map(places.path_now, recorded) if query.place_in(path) is not None)
-    left = _MAX_SYMBOLS
     for path in islice(dict.fromkeys(matching), _MAX_RISKY_FILES):
         snapshot = await places.snapshot(path)
         for each in () if snapshot is None else _above(snapshot, settings.minimum_band):
@@ -170,9 +172,6 @@ async def _risky(
             band, name = snapshot.report.band(each), display_name(each, snapshot.text)
             title = single_line(f"{band} risk: {name} in {path}", _MAX_NAME)
             yield _symbol(title, types.SymbolKind.Function, place)
-            left -= 1
-            if not left:
-                return
 
 
 def _above(snapshot: DocumentSnapshot, lowest: Band) -> Iterator[Placement]:
