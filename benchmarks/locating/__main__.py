@@ -16,6 +16,7 @@ from pathlib import Path
 from benchmarks.locating.cases import Case
 from benchmarks.locating.generated import generated
 from benchmarks.locating.history import History
+from benchmarks.locating.in_git import Checkout
 from benchmarks.locating.replay import Replay, Witnesses
 from benchmarks.locating.report import Report, described
 from benchmarks.locating.scoring import Outcome, score
@@ -30,9 +31,9 @@ def main() -> None:
     texts = []
     for path in options.repositories:
         begun = time.perf_counter()
-        with History(path, options.commits) as history:
+        with History(path, options.commits) as history, Checkout(path) as checkout:
             replay = Replay(history, files=options.files, seed=options.seed)
-            _add(real, replay.cases(options.pairs))
+            _add(real, replay.cases(options.pairs), checkout)
             texts += replay.texts(_TEXTS)
         _print_witnesses(
             replay.witnesses,
@@ -91,9 +92,9 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _add(report: Report, cases: Iterable[Case]) -> None:
+def _add(report: Report, cases: Iterable[Case], checkout: Checkout | None = None) -> None:
     for case in cases:
-        for mode, run in score(case):
+        for mode, run in score(case, checkout):
             report.add(case.source, mode, run, case.group)
 
 

@@ -34,6 +34,27 @@ class Fate(StrEnum):
     UNKNOWN = "not known"
 
 
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What one commit wrote of the old text of a case, which it made.
+
+    Attributes:
+        commit: The commit; it is no merge.
+        moment: When it was made.
+        ranges: The lines that it added.
+        path: The file in it.
+        head: The commit with the new text.
+        now: The file in that one.
+    """
+
+    commit: str
+    moment: str
+    ranges: Sequence[Range]
+    path: str
+    head: str
+    now: str
+
+
 @dataclass(frozen=True, eq=False)
 class Case:
     """One file between two moments.
@@ -46,10 +67,10 @@ class Case:
         new: The text to locate them in.
         ranges: What to locate.
         truth: The map of lines from old to new.
-        later: Versions between the two, the oldest first.
         group: How far the two texts are apart, in words; empty where that says nothing.
         restored: Where the text of dead lines occurs again, in a direct comparison; not used for
             surviving lines.
+        written: What a commit wrote of the old text; None if that is not known.
     """
 
     source: str
@@ -59,9 +80,9 @@ class Case:
     new: Text
     ranges: Sequence[Range]
     truth: Truth
-    later: Sequence[Text] = ()
     group: str = ""
     restored: Sequence[int] = ()
+    written: Written | None = None
 
     def true_start(self, asked: Range) -> int:
         """Return the true line of a range's start, `DEAD` or `UNKNOWN`."""

@@ -95,14 +95,21 @@ class History(Repository):
             length,
         )
 
-    def last_written(self, version: Version, number: int) -> list[tuple[int, int]]:
-        """Return the runs of lines added by the last commit to a file, up to a given one."""
+    def last_written(self, version: Version, number: int) -> tuple[str, list[tuple[int, int]]]:
+        """Return the last commit to a file up to a given one, and the runs of lines it added."""
         for commit in reversed(self._commits[: number + 1]):
             touch = commit.arriving.get(version.path)
             if touch is not None:
                 old = "0" * len(version.blob) if touch.old is None else touch.old.blob
-                return self._changes[ALGORITHMS[0]].get((old, version.blob), _SAME).added
-        return []
+                added = self._changes[ALGORITHMS[0]].get((old, version.blob), _SAME).added
+                return commit.name, added
+        return "", []
+
+    def moment(self, commit: str) -> str | None:
+        """Return when a commit was made; None for a merge."""
+        told = self.run("show", "--no-patch", "--format=%cI %P", commit).decode()
+        moment, *parents = told.split()
+        return moment if len(parents) < 2 else None
 
     def direct(self, old: str, new: str) -> Change:
         """Return the change from one blob to another, in one step."""

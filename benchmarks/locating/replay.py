@@ -6,11 +6,10 @@ import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from operator import ne
 from typing import Final
 
-from benchmarks.locating.cases import Case, choose_ranges
+from benchmarks.locating.cases import Case, Range, Written, choose_ranges
 from benchmarks.locating.history import ALGORITHMS, History
 from benchmarks.locating.linemaps import DEAD
 from benchmarks.locating.repository import Version
@@ -19,7 +18,6 @@ from vibes_lsp.anchors.text import Text
 
 DISTANCES: Final = (1, 5, 25, 100, 400, None)
 """Commits between the two moments; None goes to the newest one."""
-_MOST_VERSIONS: Final = 64
 _LARGEST: Final = 1_000_000
 
 
@@ -99,24 +97,33 @@ class Replay:
             return None
         old, new = map(Text.from_bytes, contents)
         length = len(old.lines)
-        blobs = [blob for blob, _ in groupby(version.blob for version in versions)]
+        commit, written = history.last_written(first, moments[0])
         return Case(
             source=history.name,
             path=first.path if first.path == last.path else f"{first.path} -> {last.path}",
             moments=(history.commit(moments[0])[:12], history.commit(moments[1])[:12]),
             old=old,
             new=new,
-            ranges=choose_ranges(self._rng, old.lines, history.last_written(first, moments[0])),
+            ranges=choose_ranges(self._rng, old.lines, written),
             truth=self._truth(versions, moments, length),
-            later=[
-                Text.from_bytes(history.content(blob))
-                for blob in _spread(blobs[1:-1], _MOST_VERSIONS)
-            ],
             group=f"{moments[1] - moments[0]:,} commits"
             if moments[1] - moments[0] in DISTANCES
             else "to the newest",
             restored=history.direct(first.blob, last.blob).follow(range(length + 1)),
+            written=self._written(commit, written, (first, last), history.commit(moments[1])),
         )
+
+    def _written(
+        self,
+        commit: str,
+        ranges: Sequence[Range],
+        versions: tuple[Version, Version],
+        head: str,
+    ) -> Written | None:
+        moment = self._history.moment(commit) if commit and ranges else None
+        if moment is None:
+            return None
+        return Written(commit, moment, ranges, versions[0].path, head, versions[1].path)
 
     def _truth(self, versions: Sequence[Version], moments: tuple[int, int], length: int) -> Truth:
         """Return what both diff algorithms and blame say together."""
@@ -155,12 +162,3 @@ def _moments(rng: random.Random, commits: int, pairs: int) -> Iterator[tuple[int
                 room * slot // each, max(room * (slot + 1) // each, room * slot // each + 1)
             )
             yield start, commits - 1 if distance is None else start + distance
-
-
-def _spread(blobs: Sequence[str], most: int) -> Sequence[str]:
-    """Return the blobs, or so many of them at equal distances."""
-    return (
-        blobs
-        if len(blobs) <= most
-        else [blobs[len(blobs) * number // most] for number in range(most)]
-    )

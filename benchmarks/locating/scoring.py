@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from benchmarks.locating.cases import Case, Fate, Range
+from benchmarks.locating.in_git import Checkout
 from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import AnchoredRange, LocatedRange
@@ -15,9 +16,10 @@ from vibes_lsp.anchors.text import Text
 
 
 class Mode(StrEnum):
-    """What the locator may use: the record only, also the original text, also versions since."""
+    """What is placed: all ranges by anchors alone, or what a commit wrote as in a checkout."""
 
     ANCHORS = "anchors only"
+    IN_GIT = "in git"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,25 +70,30 @@ class Run:
     seconds: float
 
 
-def score(case: Case) -> Iterator[tuple[Mode, Run]]:
+def score(case: Case, checkout: Checkout | None = None) -> Iterator[tuple[Mode, Run]]:
     """Locate the ranges of a case in every mode that it allows."""
     recorded = [
         AnchoredRange(start, end, create_anchors(case.old, start, end))
         for start, end in case.ranges
     ]
-    fates = [case.fate(asked) for asked in case.ranges]
-    for mode in Mode:
-        new = Text(case.new.content)  # nothing that an earlier run has cached in them
+    new = Text(case.new.content)  # nothing is cached in it
+    begun = time.perf_counter()
+    located = locate(recorded, new)
+    yield Mode.ANCHORS, _run(case, Mode.ANCHORS, case.ranges, located, begun)
+    if checkout is not None and case.written is not None:
         begun = time.perf_counter()
-        located = locate(recorded, new)
-        seconds = time.perf_counter() - begun
-        yield (
-            mode,
-            Run(
-                [
-                    Outcome(case, mode, *each)
-                    for each in zip(case.ranges, fates, located, strict=True)
-                ],
-                seconds,
-            ),
-        )
+        located = checkout.locate(case, case.written)
+        yield Mode.IN_GIT, _run(case, Mode.IN_GIT, case.written.ranges, located, begun)
+
+
+def _run(
+    case: Case, mode: Mode, ranges: Sequence[Range], located: Sequence[LocatedRange], begun: float
+) -> Run:
+    seconds = time.perf_counter() - begun
+    return Run(
+        [
+            Outcome(case, mode, asked, case.fate(asked), found)
+            for asked, found in zip(ranges, located, strict=True)
+        ],
+        seconds,
+    )

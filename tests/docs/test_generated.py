@@ -21,13 +21,15 @@ def test_the_pages_on_disk_are_those_that_make_docs_writes() -> None:
     ] == [], "run `make docs`"
 
 
-def test_the_figures_of_all_repositories_are_the_sums_of_theirs() -> None:
+def test_the_figures_by_distance_are_those_of_all_draws() -> None:
     results = json.loads(figures.RESULTS.read_bytes())
-    for mode in ("anchors only", "with history"):
-        *rows, whole = (row for row in results["five"] if row["mode"] == mode)
-        assert whole["source"] == "all"
-        for name in ("ranges", "sure", "wrong", "wrongDead", "dead"):
-            assert whole[name] == sum(row[name] for row in rows), name
+    for mode in ("anchors only", "in git"):
+        draws, distances = (
+            [row for row in results[name] if row["mode"] == mode] for name in ("draws", "distances")
+        )
+        assert draws
+        for name in draws[0].keys() - {"source", "mode"}:
+            assert sum(row[name] for row in draws) == sum(row[name] for row in distances), name
 
 
 def test_every_block_that_is_made_is_on_a_page() -> None:

@@ -106,9 +106,6 @@ def test_changes_compose_over_commits_and_a_rename(repository: Repository) -> No
     case = replayed(repository)
     assert case.path == "shapes.py -> figures.py"
     assert places(case) == [*range(1, 11), DEAD, DEAD, *range(11, 19)]
-    assert (
-        len(case.later) == 2
-    )  # a mere rename makes no version of its own; neither do the first and the last one
 
 
 def test_what_a_merged_branch_did_counts_as_one_change(repository: Repository) -> None:
