@@ -14,6 +14,7 @@ from tests.requirements import REPOSITORY
 PAGES: Final = tuple(path for path in source_tree.files() if path.suffix == ".md")
 _FENCE: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"\]\((?!\w+:)([^)\s]+)\)")
+_PAGE: Final = re.compile(r"(?<![\w./])(?:services/)?docs/[\w/-]+\.md")
 _HEADING: Final = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
@@ -37,6 +38,23 @@ def test_every_page_of_the_documentation_is_linked_from_another() -> None:
         (REPOSITORY / page).resolve() for page in PAGES if page.parts[0] in {"docs", "services"}
     }
     assert pages <= linked
+
+
+def test_every_page_that_the_programs_name_is_there() -> None:
+    """In messages, help and comments; the demonstration has pages of its own."""
+    programs = [
+        path
+        for path in source_tree.files()
+        if path.parts[0] in {"vibes_lsp", "services", "editors"}
+        and path.suffix in {".py", ".lua", ".ts", ".txt"}
+        and path.parts[:2] != ("vibes_lsp", "demo")
+    ]
+    assert [
+        f"{path.as_posix()}: {page}"
+        for path in programs
+        for page in _PAGE.findall(source_tree.text_of(path) or "")
+        if not (REPOSITORY / page).is_file()
+    ] == []
 
 
 def test_the_modules_that_the_architecture_names_are_there() -> None:
