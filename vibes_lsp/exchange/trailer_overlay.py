@@ -16,5 +16,5 @@ def trailers_of_lines(
 ) -> BroughtLines[AgentTrailer] | None:
     """Return the trailers of the commits that brought the lines of a file; None without any."""
     commits = {origin.commit for origin in file.origins if origin is not None}
-    trailers = read_agent_trailers(repository, commits)
+    trailers = read_agent_trailers(repository.objects, commits)
     return file.brought(lambda origin: trailers.get(origin.commit)) if trailers else None

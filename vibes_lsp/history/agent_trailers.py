@@ -6,13 +6,11 @@ A trailer is as untrusted as the rest of a message, and says nothing about singl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import run_git
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.model.members import Members
 
 _KEYS: Final = ("co-authored-by", "assisted-by", "generated-by", "generated-with", "coding-agent")
@@ -42,7 +40,8 @@ _ADDRESSES: Final = (
     "amp@ampcode.com",
 )
 _WORD: Final = re.compile(r"[a-z]+")
-_MARK: Final = b"\x01"
+_BLANK_LINE: Final = re.compile(r"\n[ \t\r]*\n")
+_CONTINUED: Final = re.compile(r"\r?\n[ \t]+")
 _MAX_TRAILER: Final = 200
 
 
@@ -65,53 +64,27 @@ class AgentTrailer:
         return {"agent": self.agent, "trailer": self.text, "commit": self.commit}
 
 
-def read_agent_trailers(repository: Repository, commits: Iterable[str]) -> dict[str, AgentTrailer]:
-    """Return the trailers that name an agent, by commit; each commit is read once.
+def read_agent_trailers(objects: GitObjects, commits: Iterable[str]) -> dict[str, AgentTrailer]:
+    """Return the trailers that name an agent, by commit; of several the first.
 
     Args:
-        repository: The repository.
+        objects: The objects of the repository.
         commits: Their full hashes; their ancestors are not read.
     """
-    known = {
-        commit: repository.cache.get(f"trailer {commit}", list[AgentTrailer]) for commit in commits
-    }
-    missing = [commit for commit, trailers in known.items() if trailers is None]
-    try:
-        new = _read(repository, missing) if missing else {}
-    except HistoryUnavailable:
-        return {}
-    for commit in missing:
-        known[commit] = [new[commit]] if commit in new else []
-        repository.cache.put(f"trailer {commit}", known[commit])
-    return {commit: trailers[0] for commit, trailers in known.items() if trailers}
-
-
-def _read(repository: Repository, commits: Sequence[str]) -> dict[str, AgentTrailer]:
-    arguments = (
-        "log",
-        "--no-show-signature",
-        "--no-mailmap",
-        "--encoding=UTF-8",
-        "--extended-regexp",
-        "--regexp-ignore-case",
-        f"--grep=^({'|'.join(_KEYS)}):.*({'|'.join(_AGENTS)})",
-        "--format=%x01%H%n%(trailers:only,unfold)",
-        "--no-walk=unsorted",
-        "--stdin",
-        "--",
-    )
-    lines = run_git(repository.root, *arguments, stdin="\n".join(commits).encode()).split(b"\n")
     found: dict[str, AgentTrailer] = {}
-    commit = ""
-    for line in lines:
-        if line.startswith(_MARK):
-            commit = line[1:].strip().decode("ascii", "replace")
-        elif commit not in found:
-            trailer = line.decode("utf-8", "replace").strip()[:_MAX_TRAILER]
-            agent = agent_in_trailer(trailer)
+    for name in commits:
+        commit = objects.commit(name)
+        for line in _trailers("" if commit is None else commit.message):
+            agent = agent_in_trailer(line)
             if agent is not None:
-                found[commit] = AgentTrailer(commit, agent, trailer)
+                found.setdefault(name, AgentTrailer(name, agent, line))
     return found
+
+
+def _trailers(message: str) -> list[str]:
+    """Return the lines of the last paragraph of a message, with those that continue them."""
+    paragraph = _BLANK_LINE.split(message.strip())[-1]
+    return [line.strip()[:_MAX_TRAILER] for line in _CONTINUED.sub(" ", paragraph).splitlines()]
 
 
 def agent_in_trailer(trailer: str) -> str | None:

@@ -52,11 +52,26 @@ def test_only_trailers_count_and_only_of_the_commits_asked_about(tmp_path: Path)
     second = made.commit("two\n\nAssisted-by: Codex")
     third = made.commit("three\n\nCo-authored-by: Cursor <cursoragent@cursor.com>")
     repository = Repository(made.path)
-    found = read_agent_trailers(repository, [third, first, second])
+    found = read_agent_trailers(repository.objects, [third, first, second])
     assert {commit: each.agent for commit, each in found.items()} == {
         second: "Codex",
         third: "Cursor",
     }, first
-    assert read_agent_trailers(repository, [third]).keys() == {third}
-    assert read_agent_trailers(repository, []) == {}
-    assert read_agent_trailers(repository, ["0" * 40, third]) == {}, "git fails"
+    assert read_agent_trailers(repository.objects, [third]).keys() == {third}
+    assert read_agent_trailers(repository.objects, []) == {}
+    assert read_agent_trailers(repository.objects, ["0" * 40, third]).keys() == {third}
+
+
+def test_trailers_are_the_last_paragraph_whatever_its_lines_are(tmp_path: Path) -> None:
+    made = MadeRepository(tmp_path / "project")
+    folded = made.commit(
+        "one\n\nSigned-off-by: Ada Example\nAssisted-by: Codex\n of a long name\n\n"
+    )
+    blank = made.commit("two\n \nGenerated-by: opencode 1.18\nCo-authored-by: Copilot\n")
+    nothing = made.commit("Assisted-by: Codex\n\nas the subject says")
+    repository = Repository(made.path)
+    found = read_agent_trailers(repository.objects, [folded, blank, nothing])
+    assert {commit: (trailer.agent, trailer.text) for commit, trailer in found.items()} == {
+        folded: ("Codex", "Assisted-by: Codex of a long name"),
+        blank: ("opencode", "Generated-by: opencode 1.18"),
+    }

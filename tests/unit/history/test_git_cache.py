@@ -16,10 +16,9 @@ from tests.trails import Repository
 from tests.unit.history.repositories import TEXT
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history import git_cache as kept
-from vibes_lsp.history.agent_trailers import read_agent_trailers
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.current_names import current_names
-from vibes_lsp.history.file_changes import last_changes
+from vibes_lsp.history.file_changes import files_of_commits, last_changes
 from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.line_origins import line_origins
 from vibes_lsp.history.repository import Repository as Opened
@@ -63,7 +62,7 @@ def answers(path: Path, *, use_cache: bool) -> list[object]:
             current_names(repository, PATHS),
             commits.reachable([head, "abcdef1", head[:9]]),
             commits.by_log(["an id"]),
-            read_agent_trailers(repository, [head]),
+            files_of_commits(repository, [head]),
         ]
     finally:
         repository.close()

@@ -102,7 +102,7 @@ def call_everything(writer: TrailWriter) -> None:
     assert current_names(git, ["a.py", "gone.py"]) == {"a.py": "a.py"}
     assert [change.commit for change in file_changes(git, ["HEAD"], ["a.py"])] == [head, parent]
     assert commits_by_file(git, ["HEAD"], ["a.py"]) == {"a.py": {head, parent}}
-    assert read_agent_trailers(git, [head]) == {}
+    assert read_agent_trailers(git.objects, [head]) == {}
     assert list_notes(git, "refs/notes/ai") == {}
     git.close()
 
