@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import closing
 from datetime import datetime
 from typing import Final, NamedTuple
 
@@ -26,6 +27,8 @@ _MAX_CHARACTERS: Final = 8_000
 """Maximum length of these paths together, within every system's limit for a command line."""
 
 
+_MAX_OLDER: Final = 100
+"""Commits in a row that are too old until no newer one is expected: a clock may be wrong."""
 _MAX_COMMITS: Final = 400
 """Commits in one command: within every system's limit for a command line."""
 
@@ -180,7 +183,9 @@ def commits_by_file(
     """
     found: dict[str, set[str]] = defaultdict(set)
     pathspecs = map(literal_pathspec, paths)
-    for commit, name in _changed_names(repository, "--full-history", *revisions, "--", *pathspecs):
+    for commit, _, name in _changed_names(
+        repository, "--full-history", *revisions, "--", *pathspecs
+    ):
         found[name].add(commit)
     return {name: frozenset(commits) for name, commits in found.items()}
 
@@ -201,7 +206,7 @@ def files_of_commits(repository: Repository, commits: Sequence[str]) -> dict[str
     found: dict[str, list[str]] = {commit: [] for commit in missing}
     for start in range(0, len(missing), _MAX_COMMITS):
         batch = missing[start : start + _MAX_COMMITS]
-        for commit, name in _changed_names(repository, "--no-walk=unsorted", *batch, "--"):
+        for commit, _, name in _changed_names(repository, "--no-walk=unsorted", *batch, "--"):
             found[commit].append(name)
     for commit, names in found.items():
         repository.cache.put(f"{key} {commit}", names)
@@ -221,23 +226,33 @@ def last_changes(repository: Repository, commit: str, since: datetime | None) ->
     Raises:
         HistoryUnavailable: Git fails.
     """
-    limit = [] if since is None else [f"--since=@{max(int(since.timestamp()), 0)}"]
     found: dict[str, str] = {}
-    for name, changed in _changed_names(repository, "--first-parent", *limit, commit, "--"):
-        found.setdefault(changed, name)
+    older: set[str] = set()
+    with closing(_changed_names(repository, "--first-parent", commit, "--")) as changes:
+        for changed, moment, name in changes:
+            if since is not None and moment < since:
+                older.add(changed)
+            else:
+                older.clear()
+            if len(older) > _MAX_OLDER:
+                break
+            found.setdefault(name, changed)
     return found
 
 
-def _changed_names(repository: Repository, *arguments: str) -> Iterator[tuple[str, str]]:
-    """Yield commits and the files that they changed, newest first."""
-    options = ("-m", "-z", "--raw", "--no-renames", "--format=%x01%H")
+def _changed_names(
+    repository: Repository, *arguments: str
+) -> Generator[tuple[str, datetime, str], None, None]:
+    """Yield commits, their times and the files that they changed, newest first."""
+    options = ("-m", "-z", "--raw", "--no-renames", "--format=%x01%H %ct")
     with git_lines(
         repository.root, "log", *LOG_OPTIONS, *options, *arguments, nul_separated=True
     ) as parts:
-        commit = ""
+        commit, moment = "", parse_seconds(b"0")
         for part in parts:
             line = part.lstrip(b"\n")
             if line.startswith(_MARK):
-                commit = line[1:].decode("ascii")
+                name, _, seconds = line[1:].partition(b" ")
+                commit, moment = name.decode("ascii"), parse_seconds(seconds)
             elif line.startswith(b":"):
-                yield commit, next(parts, b"").decode("utf-8", "surrogateescape")
+                yield commit, moment, next(parts, b"").decode("utf-8", "surrogateescape")

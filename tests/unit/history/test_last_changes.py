@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from tests.trails import Repository
 from tests.trails.repository import START
 from tests.unit.history.repositories import TEXT, open_git
+from vibes_lsp.history import file_changes
 from vibes_lsp.history.file_changes import last_changes
 from vibes_lsp.history.line_origins import line_origins
 
@@ -64,6 +65,26 @@ def test_a_commit_of_other_files_leaves_it_as_it_was(story: Story) -> None:
     after = story.repository.commit("Another file")
     known = last_changes(git, before, None)
     assert last_changes(git, after, None) == {**known, "other.py": after}
+    git.close()
+
+
+def test_a_commit_by_a_wrong_clock_hides_none_before_it(story: Story) -> None:
+    before = story.repository.head()
+    story.repository.write("other.py", TEXT)
+    story.repository.commit("Another file", "2015-01-01T00:00:00+00:00")
+    story.repository.write("more.py", TEXT)
+    head = story.repository.commit("One more")
+    git = open_git(story.repository)
+    assert last_changes(git, head, SINCE)["a.py"] == before
+    git.close()
+
+
+def test_what_is_older_is_not_listed(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(file_changes, "_MAX_OLDER", 1)
+    story.repository.write("other.py", TEXT)
+    head = story.repository.commit("Another file", (LATER + timedelta(hours=1)).isoformat())
+    git = open_git(story.repository)
+    assert last_changes(git, head, LATER).keys() == {"other.py", "a.py"}, "b.py is two older"
     git.close()
 
 
