@@ -194,8 +194,9 @@ def _restore_files(directory: AuditDir, mark: Mark) -> None:
             now = parse_manifest(read_file(directory.manifest)).stored
             if set(now) <= set(before) | set(mark.entries):
                 _replace(directory, directory.manifest, mark.manifest)
-    for name in mark.blobs:
-        (directory.blobs / name).unlink(missing_ok=True)
+    for name in mark.blobs:  # whoever made the repository may have written them
+        if name == Path(name).name and name not in {"", ".."}:
+            (directory.blobs / name).unlink(missing_ok=True)
 
 
 def _has_id(line: bytes, added: set[bytes]) -> bool:

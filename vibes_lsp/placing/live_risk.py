@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.text import Text
@@ -51,11 +50,6 @@ class Scorer:
     def thresholds(self) -> Mapping[Band, float]:
         """Lower bounds of the bands."""
         return self._policy.thresholds
-
-    @property
-    def settings(self) -> str:
-        """What scores depend on beside the trail; only without a filter of reviews."""
-        return repr(replace(self._policy, rules=()))
 
     def score(self, placement: Placement, content: Text) -> Score | None:
         """Return the live score; None if PRISM is off or the algorithm is unknown (R27).

@@ -238,3 +238,19 @@ def test_reading_does_not_change_the_repository(writer: TrailWriter) -> None:
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     call_everything(writer)
     assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_a_mark_in_a_repository_names_no_file_outside_the_trail(
+    writer: TrailWriter, tmp_path: Path
+) -> None:
+    directory = AuditDir(writer.root / ".ai-audit")
+    place = waiting_place(directory)
+    assert place is not None
+    directory.blobs.mkdir(exist_ok=True)
+    own, other = directory.blobs / "own", tmp_path / "other"
+    for file in (own, other):
+        file.write_text("text")
+    outside = ("../../../other", str(other), "..", "")
+    write_mark(place, Mark(read_head(place.root), blobs=(*outside, "own")))
+    assert take_back(directory)
+    assert (own.exists(), other.read_text()) == (False, "text")
