@@ -32,10 +32,14 @@ def changed_in_work_tree(repository: Repository, folder: Path) -> frozenset[str]
     are included, and so are files not older than the index: a write while git looked can leave the
     same time and size. Callers compare contents. Empty if git fails.
     """
+    options = ("-z", "-t", "--cached", "--others", "--exclude-standard", "--debug")
     try:
-        return differing_from_index(folder, repository.index_file())
-    except HistoryUnavailable:
+        index = repository.index_file()
+        written = index.stat().st_mtime_ns if index.exists() else 0
+        listed = run_git(folder, "ls-files", *options, "--", ".")
+    except (HistoryUnavailable, OSError):
         return frozenset()
+    return frozenset(_changed(folder, listed, written))
 
 
 def changed_since(repository: Repository, commit: str, folder: Path) -> frozenset[str]:
@@ -58,32 +62,6 @@ def changed_since(repository: Repository, commit: str, folder: Path) -> frozense
     return changed_in_work_tree(repository, folder) | staged
 
 
-def differing_from_index(folder: Path, index: Path) -> frozenset[str]:
-    """Return the files in a folder that differ from an index, as `changed_in_work_tree` does.
-
-    Args:
-        folder: The folder.
-        index: The repository's index or a copy of it, with the same modification time.
-
-    Raises:
-        HistoryUnavailable: Git fails.
-    """
-    listed = run_git(
-        folder,
-        "ls-files",
-        "-z",
-        "-t",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-        "--debug",
-        "--",
-        ".",
-        index=index.absolute(),
-    )
-    return frozenset(_changed(folder, listed, _written(index)))
-
-
 def untracked_files(folder: Path) -> frozenset[str]:
     """Return the files in a folder that git neither tracks nor ignores, relative to the folder.
 
@@ -93,14 +71,6 @@ def untracked_files(folder: Path) -> frozenset[str]:
     listed = run_git(folder, "ls-files", "-z", "--others", "--exclude-standard", "--", ".")
     names = (os.fsdecode(name) for name in listed.split(b"\0")[:-1])
     return frozenset(name for name in names if not name.endswith("/"))  # a nested repository
-
-
-def _written(index: Path) -> int:
-    """Return the index's modification time in nanoseconds; 0 if unknown: all files differ."""
-    try:
-        return index.stat().st_mtime_ns
-    except OSError:
-        return 0
 
 
 def _changed(folder: Path, listed: bytes, written: int) -> Iterator[str]:

@@ -161,13 +161,17 @@ def user_name(folder: Path) -> str | None:
         return None
 
 
-def user_setting(name: str) -> str | None:
+def user_setting(name: str, folder: Path = Path()) -> str | None:
     """Return a setting of git that the user or the system has made; None without one.
 
     What the configuration of a repository says does not count.
+
+    Args:
+        name: Its name.
+        folder: Where conditions for settings hold.
     """
     try:
-        listing = run_git(Path(), "config", "--show-scope", "--null", "--get-all", name)
+        listing = run_git(folder, "config", "--show-scope", "--null", "--get-all", name)
     except HistoryUnavailable:
         return None
     fields = listing.decode("utf-8", "replace").split("\0")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite
-from vibes_lsp.history.git import git_verdict, run_git
+from vibes_lsp.history.git import git_verdict, run_git, user_setting
 from vibes_lsp.history.repository import Repository
 
 _USERS_OWN: Final = {
@@ -157,20 +157,17 @@ def _require_tag_name(repository: Repository, name: str) -> None:
 
 def _settings(repository: Repository) -> dict[str, str]:
     """Return the settings in `_USERS_OWN` without what the repository's configuration says."""
-    settings = {}
-    for name, default in _USERS_OWN.items():
-        found = _configured(repository, name, "--global") or _configured(
-            repository, name, "--system"
-        )
-        settings[name] = found or default
+    settings = {
+        name: user_setting(name, repository.root) or default for name, default in _USERS_OWN.items()
+    }
     if settings["gpg.openpgp.program"] == "gpg":  # it would override the older name
         settings["gpg.openpgp.program"] = settings["gpg.program"]
     return settings
 
 
-def _configured(repository: Repository, name: str, *scope: str) -> str:
+def _configured(repository: Repository, name: str) -> str:
     try:
-        found = run_git(repository.root, "config", *scope, "--includes", "--get", name)
+        found = run_git(repository.root, "config", "--includes", "--get", name)
     except HistoryUnavailable:
         return ""
     return found.decode("utf-8", "replace").strip()
