@@ -16,14 +16,7 @@ from dataclasses import replace
 from typing import Final
 
 from vibes_lsp.agents.agent import CodingAgent, Form
-from vibes_lsp.agents.claude_like import (
-    absolute_path,
-    files_edited,
-    files_read,
-    new_event,
-    patched_files,
-    replacement,
-)
+from vibes_lsp.agents.claude_like import new_event
 from vibes_lsp.agents.events import (
     Action,
     Agent,
@@ -36,6 +29,14 @@ from vibes_lsp.agents.events import (
     SessionStarted,
 )
 from vibes_lsp.agents.patches import read_unified_diff
+from vibes_lsp.agents.tool_calls import (
+    absolute_path,
+    edited_by_server,
+    files_edited,
+    files_read,
+    patched_files,
+    replacement,
+)
 from vibes_lsp.model.members import Members, integer, mapping, text, texts
 
 _PATCH: Final = "*** Begin Patch"
@@ -100,7 +101,8 @@ def _tool_use(payload: Members, event: Members) -> Action | None:
             patch = next((each for each in patches if each.startswith(_PATCH)), None)
             if patch is not None:
                 return patched_files(folder, patch)
-    return _modified(folder, payload)
+    edited = edited_by_server(text(event, "tool"), folder, members, event.get("output"))
+    return edited if edited is not None and edited.edits else _modified(folder, payload) or edited
 
 
 def _modified(folder: str, payload: Members) -> FilesEdited | None:

@@ -18,15 +18,7 @@ from vibes_lsp.agents.agent import (
     TrustState,
     TrustStep,
 )
-from vibes_lsp.agents.claude_like import (
-    absolute_path,
-    checked_model,
-    exit_code,
-    files_edited,
-    files_read,
-    read_claude_like_event,
-    replacement,
-)
+from vibes_lsp.agents.claude_like import checked_model, read_claude_like_event
 from vibes_lsp.agents.events import (
     Action,
     Agent,
@@ -50,6 +42,13 @@ from vibes_lsp.agents.session_files import (
     joined_texts,
     lines_with,
     parsed,
+)
+from vibes_lsp.agents.tool_calls import (
+    absolute_path,
+    exit_code,
+    files_edited,
+    files_read,
+    replacement,
 )
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.model.canonical_json import parse_object

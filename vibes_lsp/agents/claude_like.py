@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
 
 from vibes_lsp.agents.events import (
@@ -16,17 +15,14 @@ from vibes_lsp.agents.events import (
     Agent,
     AgentEvent,
     CommandRun,
-    FileEdit,
-    FilesEdited,
-    FilesRead,
     PromptSubmitted,
     SessionEnded,
     SessionKey,
     SessionStarted,
     TurnEnded,
 )
-from vibes_lsp.agents.patches import read_patch
 from vibes_lsp.agents.provenance_answers import provenance_asked
+from vibes_lsp.agents.tool_calls import edited_by_server
 from vibes_lsp.anchors.text import replace_invalid
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, text
@@ -36,8 +32,6 @@ from vibes_lsp.model.vocabulary import NO_MODEL
 _MODEL_NAME: Final = re.compile(r"[A-Za-z0-9][\w.:/@+ \[\]-]{0,99}", re.ASCII)
 _VERSION: Final = re.compile(r"[A-Za-z0-9][\w.+-]{0,49}", re.ASCII)
 _NO_MODELS: Final = frozenset({"", UNKNOWN, NO_MODEL, "default", "<synthetic>"})
-_REPLACED: Final = ("path", "old_string", "new_string")
-_ALL: Final = "replace_all"
 
 
 def read_claude_like_event(
@@ -69,8 +63,7 @@ def read_claude_like_event(
             asked = text(payload, prompt)
             action = PromptSubmitted(asked) if asked else None
         case "PostToolUse" | "PostToolUseFailure" | "AfterTool":
-            answer = payload.get("tool_response")
-            action = provenance_asked(text(payload, "tool_name"), answer) or tool_use(payload)
+            action = _server_tool_use(payload) or tool_use(payload)
     if action is None:
         return None
     if isinstance(action, CommandRun):
@@ -88,6 +81,15 @@ def read_claude_like_event(
         model=text(payload, "model"),
         content=payload.get("tool_input") or text(payload, "prompt"),
     )
+
+
+def _server_tool_use(payload: Members) -> Action | None:
+    """Return what a tool of an MCP server did."""
+    tool, answer = text(payload, "tool_name"), payload.get("tool_response")
+    if text(payload, "hook_event_name") == "PostToolUseFailure" or "error" in payload:
+        return None
+    folder, arguments = text(payload, "cwd"), mapping(payload, "tool_input")
+    return provenance_asked(tool, answer) or edited_by_server(tool, folder, arguments, answer)
 
 
 def new_event(
@@ -166,77 +168,6 @@ def subagent_key(session: str, agent_id: str | None, agent_type: str | None) -> 
     return SessionKey(f"{session}/{agent_id}", session, agent_type or None)
 
 
-def absolute_path(folder: str, path: str) -> str:
-    """Return a path absolute, links and `..` as they are."""
-    if path_kind(path) == PathKind.ABSOLUTE:
-        return path
-    kind = PureWindowsPath if "\\" in folder else PurePosixPath
-    return str(kind(folder) / path)
-
-
-def files_read(folder: str | None, *paths: str | None) -> FilesRead | None:
-    """Return the reading of the files that are named; None if none is."""
-    found = tuple(absolute_path(folder or "", path) for path in paths if path)
-    return FilesRead(found) if found else None
-
-
-def files_edited(*edits: FileEdit | None) -> FilesEdited | None:
-    """Return the edit of the files that are known; None if none is."""
-    known = tuple(edit for edit in edits if edit is not None)
-    return FilesEdited(known) if known else None
-
-
-def patched_files(folder: str | None, patch: str) -> FilesEdited:
-    """Return the edits of an `apply_patch` patch."""
-    return FilesEdited(
-        tuple(
-            replace(edit, path=absolute_path(folder or "", edit.path)) for edit in read_patch(patch)
-        )
-    )
-
-
-def replacement(
-    folder: str | None, members: Members, names: Iterable[str], *, replace_all: str | None = None
-) -> FileEdit | None:
-    """Return the edit of a tool that replaces a text.
-
-    Args:
-        folder: The current folder.
-        members: The tool's input.
-        names: The names of the members for path, old and new text.
-        replace_all: The name of the member that replaces all occurrences.
-    """
-    path, old, new = (text(members, name) for name in names)
-    if not path or old is None or new is None:
-        return None
-    return FileEdit(
-        absolute_path(folder or "", path),
-        old=old,
-        new=new,
-        replace_all=replace_all is not None and members.get(replace_all) is True,
-    )
-
-
-def replaced_texts(path: str, edits: Iterable[Members]) -> FilesEdited | None:
-    """Return the edits of a file by texts that were replaced one after the other; None for none.
-
-    A replaced text that is empty may mean a new file, an insertion or a file that was overwritten.
-    """
-    return files_edited(
-        *(
-            replace(edit, may_overwrite=edit.old == "")
-            for each in edits
-            if (edit := replacement(None, {**each, "path": path}, _REPLACED, replace_all=_ALL))
-        )
-    )
-
-
-def exit_code(pattern: re.Pattern[str], output: str | None) -> int | None:
-    """Return the exit code in the last match of a pattern in an output."""
-    found = [each[1] for each in pattern.finditer(output or "")]
-    return int(found[-1]) if found and len(found[-1]) < 12 else None
-
-
 def milliseconds(value: JsonValue) -> str | None:
     """Return a time in milliseconds since 1970, or as ISO 8601, as one text."""
     try:
@@ -249,10 +180,3 @@ def milliseconds(value: JsonValue) -> str | None:
     except (OverflowError, ValueError):
         pass
     return None
-
-
-def inner(members: Members, *names: str) -> Members:
-    """Return the object at a path of names, else an empty one."""
-    for name in names:
-        members = mapping(members, name)
-    return members

@@ -10,15 +10,7 @@ from dataclasses import replace
 from typing import Final
 
 from vibes_lsp.agents.agent import CodingAgent, Form
-from vibes_lsp.agents.claude_like import (
-    absolute_path,
-    checked_version,
-    exit_code,
-    files_read,
-    new_event,
-    replacement,
-    subagent_key,
-)
+from vibes_lsp.agents.claude_like import checked_version, new_event, subagent_key
 from vibes_lsp.agents.events import (
     Action,
     Agent,
@@ -29,6 +21,13 @@ from vibes_lsp.agents.events import (
     SessionEnded,
     SessionKey,
     SessionStarted,
+)
+from vibes_lsp.agents.tool_calls import (
+    absolute_path,
+    edited_by_server,
+    exit_code,
+    files_read,
+    replacement,
 )
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, objects, text, texts
 
@@ -79,7 +78,7 @@ def _tool_use(folder: str, result: Members) -> Action | None:
         case "run_commands":
             run = _command(output)
             return None if run is None else replace(run, duration=integer(result, "durationMs"))
-    return None
+    return edited_by_server(text(result, "name"), folder, given, output)
 
 
 def _edit(folder: str, given: Members, output: Members) -> FilesEdited | None:

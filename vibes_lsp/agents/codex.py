@@ -26,12 +26,7 @@ from vibes_lsp.agents.agent import (
     TrustState,
     TrustStep,
 )
-from vibes_lsp.agents.claude_like import (
-    absolute_path,
-    patched_files,
-    read_claude_like_event,
-    subagent_key,
-)
+from vibes_lsp.agents.claude_like import read_claude_like_event, subagent_key
 from vibes_lsp.agents.events import (
     Action,
     Agent,
@@ -57,6 +52,7 @@ from vibes_lsp.agents.session_files import (
     resolved,
 )
 from vibes_lsp.agents.setup.hook_configuration import runs_hook
+from vibes_lsp.agents.tool_calls import absolute_path, patched_files
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, objects, text
 from vibes_lsp.model.paths import PathKind, path_kind
 from vibes_lsp.model.vocabulary import SESSION_FILE

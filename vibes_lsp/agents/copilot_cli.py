@@ -22,16 +22,7 @@ from vibes_lsp.agents.agent import (
     TrustState,
     TrustStep,
 )
-from vibes_lsp.agents.claude_like import (
-    absolute_path,
-    exit_code,
-    files_edited,
-    files_read,
-    milliseconds,
-    new_event,
-    patched_files,
-    replacement,
-)
+from vibes_lsp.agents.claude_like import milliseconds, new_event
 from vibes_lsp.agents.events import (
     Action,
     Agent,
@@ -47,6 +38,15 @@ from vibes_lsp.agents.events import (
 from vibes_lsp.agents.installation import read_settings
 from vibes_lsp.agents.provenance_answers import provenance_asked
 from vibes_lsp.agents.session_files import AgentEdit, PastSessions, SessionFile, SessionState
+from vibes_lsp.agents.tool_calls import (
+    absolute_path,
+    edited_by_server,
+    exit_code,
+    files_edited,
+    files_read,
+    patched_files,
+    replacement,
+)
 from vibes_lsp.model.members import JsonValue, Members, mapping, text, texts
 
 CONFIGURATION: Final = ".github/hooks/vibes.json"
@@ -144,7 +144,7 @@ def _tool_use(payload: Members, given: JsonValue, result: Members) -> Action | N
             return files_edited(FileEdit(file, creates=True, after=content, may_overwrite=True))
         case "edit" | "Edit":
             return files_edited(replacement(folder, members, ("path", "old_str", "new_str")))
-    return None
+    return edited_by_server(tool, folder, members, output)
 
 
 def _check_trust(place: HookPlace) -> Trust:

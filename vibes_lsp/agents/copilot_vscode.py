@@ -21,14 +21,7 @@ from typing import Final
 
 from vibes_lsp.agents import copilot_cli
 from vibes_lsp.agents.agent import CodingAgent, Form, ServerList, TrustStep
-from vibes_lsp.agents.claude_like import (
-    absolute_path,
-    files_edited,
-    files_read,
-    patched_files,
-    read_claude_like_event,
-    replacement,
-)
+from vibes_lsp.agents.claude_like import read_claude_like_event
 from vibes_lsp.agents.events import (
     Action,
     Agent,
@@ -36,6 +29,13 @@ from vibes_lsp.agents.events import (
     CommandRun,
     FileEdit,
     FilesEdited,
+)
+from vibes_lsp.agents.tool_calls import (
+    absolute_path,
+    files_edited,
+    files_read,
+    patched_files,
+    replacement,
 )
 from vibes_lsp.model.members import Members, mapping, objects, text, texts
 

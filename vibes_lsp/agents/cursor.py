@@ -21,14 +21,7 @@ from dataclasses import replace
 from typing import Final
 
 from vibes_lsp.agents.agent import CodingAgent, Form, ServerList, TrustStep
-from vibes_lsp.agents.claude_like import (
-    absolute_path,
-    checked_version,
-    files_edited,
-    files_read,
-    new_event,
-    replaced_texts,
-)
+from vibes_lsp.agents.claude_like import checked_version, new_event
 from vibes_lsp.agents.events import (
     Action,
     Agent,
@@ -41,6 +34,13 @@ from vibes_lsp.agents.events import (
     SessionKey,
     SessionStarted,
     TurnEnded,
+)
+from vibes_lsp.agents.tool_calls import (
+    absolute_path,
+    edited_by_server,
+    files_edited,
+    files_read,
+    replaced_texts,
 )
 from vibes_lsp.model.members import JsonValue, Members, mapping, objects, text, texts
 
@@ -113,7 +113,8 @@ def _tool_use(folder: str, payload: Members) -> Action | None:
             return files_read(folder, path)
         case "Delete" if path:
             return files_edited(FileEdit(absolute_path(folder, path), deletes=True))
-    return None
+    tool = text(payload, "tool_name")
+    return edited_by_server(tool, folder, members, payload.get("tool_output"))
 
 
 def _native(path: str) -> str:

@@ -23,16 +23,10 @@ from vibes_lsp.agents.agent import (
     TrustStep,
 )
 from vibes_lsp.agents.claude_like import (
-    absolute_path,
     call_content,
     checked_model,
-    exit_code,
-    files_edited,
-    files_read,
-    inner,
     milliseconds,
     read_claude_like_event,
-    replacement,
 )
 from vibes_lsp.agents.events import (
     Action,
@@ -53,6 +47,14 @@ from vibes_lsp.agents.session_files import (
     file_in_folder,
     joined_texts,
     parsed,
+)
+from vibes_lsp.agents.tool_calls import (
+    absolute_path,
+    exit_code,
+    files_edited,
+    files_read,
+    inner,
+    replacement,
 )
 from vibes_lsp.model.members import Members, integer, mapping, objects, text
 from vibes_lsp.model.paths import MAX_PATH

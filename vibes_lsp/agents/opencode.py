@@ -14,14 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.agents.agent import CodingAgent, Form, ServerList
-from vibes_lsp.agents.claude_like import (
-    absolute_path,
-    checked_version,
-    files_read,
-    new_event,
-    patched_files,
-    replacement,
-)
+from vibes_lsp.agents.claude_like import checked_version, new_event
 from vibes_lsp.agents.events import (
     Action,
     Agent,
@@ -41,6 +34,13 @@ from vibes_lsp.agents.session_files import (
     SessionFile,
     SessionState,
     parsed,
+)
+from vibes_lsp.agents.tool_calls import (
+    absolute_path,
+    edited_by_server,
+    files_read,
+    patched_files,
+    replacement,
 )
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.model.members import Members, integer, mapping, objects, text
@@ -114,7 +114,7 @@ def _tool_use(folder: str, given: Members, output: Members) -> Action | None:
             return None if edit is None else FilesEdited((replace(edit, hunks=diff),))
         case "apply_patch":
             return _patch(folder, arguments, metadata)
-    return None
+    return edited_by_server(tool, folder, arguments, output)
 
 
 def _patch(folder: str, arguments: Members, metadata: Members) -> FilesEdited | None:

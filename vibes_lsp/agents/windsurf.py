@@ -18,7 +18,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Final
 
 from vibes_lsp.agents.agent import CodingAgent, Form, ServerList, TrustStep
-from vibes_lsp.agents.claude_like import files_read, new_event, replaced_texts
+from vibes_lsp.agents.claude_like import new_event
 from vibes_lsp.agents.events import (
     Action,
     Agent,
@@ -27,6 +27,7 @@ from vibes_lsp.agents.events import (
     PromptSubmitted,
     SessionKey,
 )
+from vibes_lsp.agents.tool_calls import files_read, replaced_texts
 from vibes_lsp.model.members import Members, mapping, objects, text
 from vibes_lsp.model.paths import PathKind, path_kind
 

@@ -16,7 +16,6 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Final
 
-from vibes_lsp.agents.claude_like import inner
 from vibes_lsp.agents.events import (
     AgentEvent,
     ChoicesMade,
@@ -30,6 +29,7 @@ from vibes_lsp.agents.events import (
     TurnEnded,
 )
 from vibes_lsp.agents.sender import parse_payload
+from vibes_lsp.agents.tool_calls import inner
 from vibes_lsp.errors import VibesError
 from vibes_lsp.history.repository import is_tracked
 from vibes_lsp.ingest.record_events import EditedFile
@@ -54,6 +54,7 @@ NO_AGENT: Final = "unknown"
 REPEATED: Final = "reported before"
 NOTHING_TO_RECORD: Final = "nothing to record"
 """Outcomes of events that are as they should be."""
+UNNAMED_EDIT: Final = "the edit is not recorded: its tool's input does not name a file"
 _MAX_EVENTS: Final = 20
 """Events of each agent that the log keeps."""
 _MAX_LOG: Final = 1 << 20
@@ -188,6 +189,8 @@ def outcome_of(event: AgentEvent, edited: Sequence[EditedFile]) -> tuple[bool, s
     """
     if not isinstance(event.action, FilesEdited):
         return True, _WORDS[type(event.action)]
+    if not event.action.edits:
+        return False, UNNAMED_EDIT
     if not edited:
         return False, "no edited file belongs to this trail"
     return True, "; ".join(_edit_words(each) for each in edited[:_MAX_RANGES])
