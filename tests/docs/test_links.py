@@ -15,6 +15,8 @@ PAGES: Final = tuple(path for path in source_tree.files() if path.suffix == ".md
 _FENCE: Final = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 _LINK: Final = re.compile(r"\]\((?!\w+:)([^)\s]+)\)")
 _PAGE: Final = re.compile(r"(?<![\w./])(?:services/)?docs/[\w/-]+\.md")
+_FILE: Final = re.compile(r"`((?:tests|benchmarks|editors|tools|vibes_lsp)/[\w./-]*\w)(?:::\w+)?`")
+_MODULE: Final = re.compile(r"python -m\s+((?:benchmarks|tests|tools)(?:\.\w+)*)")
 _HEADING: Final = re.compile(r"^#+ (.*)$", re.MULTILINE)
 
 
@@ -54,6 +56,31 @@ def test_every_page_that_the_programs_name_is_there() -> None:
         for path in programs
         for page in _PAGE.findall(source_tree.text_of(path) or "")
         if not (REPOSITORY / page).is_file()
+    ] == []
+
+
+def test_every_file_that_a_page_names_is_there() -> None:
+    assert [
+        f"{page.as_posix()}: {file}"
+        for page in PAGES
+        if page.name not in {"CHANGELOG.md", "archive.md"}
+        for file in _FILE.findall((REPOSITORY / page).read_text(encoding="utf-8"))
+        if not (REPOSITORY / file).exists()
+    ] == []
+
+
+def test_every_program_of_ours_that_a_page_runs_is_there() -> None:
+    named = {
+        (page.as_posix(), module)
+        for page in PAGES
+        for module in _MODULE.findall((REPOSITORY / page).read_text(encoding="utf-8"))
+    }
+    assert named
+    places = {(page, module): REPOSITORY / module.replace(".", "/") for page, module in named}
+    assert [
+        name
+        for name, place in places.items()
+        if not (place.is_dir() or place.with_suffix(".py").is_file())
     ] == []
 
 
