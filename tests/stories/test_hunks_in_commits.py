@@ -197,3 +197,16 @@ def test_commits_that_are_given_up_one_after_the_other_leave_nothing(work: Works
     assert vibes("log", "--waiting", cwd=work.path).code == 0
     assert work.status() == "M  app.py"
     assert (work.path / LOG).read_bytes() == b""
+
+
+def test_a_copy_in_another_file_is_not_an_edit_that_its_own_file_has_twice(
+    work: Workspace,
+) -> None:
+    work.write_as_ai("app.py", FIRST + BLOCK, 3, 5)
+    work.write("app.py", FIRST + BLOCK + "\n\n" + BLOCK)
+    work.write("other.py", BLOCK)
+    work.step("add", "--all")
+    work.step("commit", "-m", "Copied at once")
+    assert {each["file_path"] for each in hunks(work)} <= {"app.py"}
+    answer = vibes("blame", "other.py", "--json", cwd=work.path).json
+    assert answer["lines"] == []

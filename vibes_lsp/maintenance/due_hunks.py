@@ -34,7 +34,7 @@ from vibes_lsp.placing.hunks import (
     late_hunks,
     other_records,
 )
-from vibes_lsp.placing.standing import CandidateEdits
+from vibes_lsp.placing.standing import CandidateEdits, has_left
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import is_inside, read_file
 from vibes_lsp.store.kept_texts import read_kept_text
@@ -211,10 +211,10 @@ def _moved(
     long = {name for names in added.values() for name, line in names.items() if is_long(line)}
     found = []
     for edit in waiting.never_written(long):
-        staged = present.get(edit.path)
-        if not _stands(edit, _on_disk(waiting.directory.project, edit.path)) and not (
-            staged is not None and _stands(edit, staged.hashed)
-        ):
+        texts = [_on_disk(waiting.directory.project, edit.path)]
+        if edit.path in present:
+            texts.append(present[edit.path].hashed)
+        if has_left(edit, waiting.text(edit.content), texts):
             found.append(edit)
     return found
 
@@ -353,9 +353,3 @@ def _on_disk(project: Path, path: str) -> HashedText:
     except UnreadableFile:
         return _EMPTY
     return HashedText(Text.from_bytes(data or b"").lines)
-
-
-def _stands(edit: WaitingEdit, text: HashedText) -> bool:
-    """Whether a text has a distinctive line of an edit."""
-    hashes = set(edit.hashes)
-    return any(text.hashes[number] in hashes for number in text.distinctive)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import Final, Protocol, TypeAlias
 
 from vibes_lsp.anchors.line_hashes import is_long, line_hash
@@ -98,16 +98,22 @@ class CommitRecords:
         repository: The repository.
         prefix: The project's folder from the top of the work tree: empty, or ending with a slash.
         records: The records.
+
+    Attributes:
+        blob: Returns a file of a commit by its name from the top; an empty one if it has none.
+        exact: Returns whose lines of a file of a commit are, by records made for this very text.
+            Raises `HistoryUnavailable` if git fails.
+        owners: Returns whose the lines are that a commit brought to a file. Raises the same.
     """
 
     def __init__(self, repository: Repository, prefix: str, records: LoggedRecords) -> None:
         self._repository = repository
         self._prefix = prefix
         self._records = records
-        self._blobs: dict[tuple[str, str], Blob] = {}
+        self.blob = cache(self._read)
+        self.exact = cache(self._find_exact)
+        self.owners = cache(self._find_owners)
         self._brought: dict[tuple[str, str], BroughtRecords] = {}
-        self._exact: dict[tuple[str, str], Mapping[int, LineOwner]] = {}
-        self._owners: dict[tuple[str, str], Mapping[int, LineOwner]] = {}
         self._blamed: dict[tuple[str, str], Sequence[LineOrigin | None]] = {}
         self._files: dict[str, frozenset[str]] = {}
         self._moves: dict[str, Mapping[Place, tuple[str, Place]]] = {}
@@ -116,23 +122,8 @@ class CommitRecords:
         """Add what is known of the origins of the lines of a file of a commit."""
         self._blamed[commit, name] = origins
 
-    def blob(self, commit: str, name: str) -> Blob:
-        """Return a file of a commit by its name from the top; an empty one if it has none."""
-        key = commit, name
-        if key not in self._blobs:
-            self._blobs[key] = Blob(self._repository.objects.contents(f"{commit}:{name}") or b"")
-        return self._blobs[key]
-
-    def exact(self, commit: str, name: str) -> Mapping[int, LineOwner]:
-        """Return whose lines of a file of a commit are, by records made for this very text.
-
-        Raises:
-            HistoryUnavailable: Git fails.
-        """
-        key = commit, name
-        if key not in self._exact:
-            self._exact[key] = self._find_exact(commit, name)
-        return self._exact[key]
+    def _read(self, commit: str, name: str) -> Blob:
+        return Blob(self._repository.objects.contents(f"{commit}:{name}") or b"")
 
     def _find_exact(self, commit: str, name: str) -> Mapping[int, LineOwner]:
         content = self.blob(commit, name).content
@@ -177,17 +168,6 @@ class CommitRecords:
                     [record for record in found if record is not None and not record.is_remap]
                 )
         return {file: self._brought[key] for file, key in wanted.items()}
-
-    def owners(self, commit: str, name: str) -> Mapping[int, LineOwner]:
-        """Return whose the lines are that a commit brought to a file.
-
-        Raises:
-            HistoryUnavailable: Git fails.
-        """
-        key = commit, name
-        if key not in self._owners:
-            self._owners[key] = self._find_owners(commit, name)
-        return self._owners[key]
 
     def early(self, commit: str, name: str, numbers: AbstractSet[int]) -> Mapping[int, LineOwner]:
         """Return whose lines are that a commit brought, by records that came before the lines did.
@@ -328,8 +308,9 @@ class CommitRecords:
 
     def forget(self) -> None:
         """Drop what is kept of single files."""
-        for kept in (self._blobs, self._exact, self._owners, self._blamed):
-            kept.clear()
+        for kept in (self.blob, self.exact, self.owners):
+            kept.cache_clear()
+        self._blamed.clear()
 
     @cached_property
     def _key(self) -> str:
@@ -356,7 +337,7 @@ class CommitRecords:
         moved = {
             record.id
             for record in records.values()
-            if record.path != path and record.hashes and self._has_left(commit, record)
+            if record.path != path and self._has_left(commit, record, blob)
         }
         wanted = sorted(
             (record for record in records.values() if record.path == path or record.id in moved),
@@ -391,11 +372,12 @@ class CommitRecords:
             if origin is not None and origin.commit == commit
         }
 
-    def _has_left(self, commit: str, record: HunkRecord) -> bool:
-        """Whether a file has no distinctive line of a record in a commit."""
-        other = self.blob(commit, self._prefix + record.path).hashed
-        hashes = set(record.hashes)
-        return not any(other.hashes[number] in hashes for number in other.distinctive)
+    def _has_left(self, commit: str, record: HunkRecord, blob: Blob) -> bool:
+        """Whether most of what is distinctive of a record in a file does not stand in its own."""
+        hashes = blob.hashed.hashes
+        wanted = {hashes[number] for number in blob.hashed.distinctive}.intersection(record.hashes)
+        own = self.blob(commit, self._prefix + record.path).hashed
+        return 2 * len(wanted.intersection(own.places)) < len(wanted)
 
     def _may_be_moved(self, commit: str, name: str, numbers: AbstractSet[int]) -> bool:
         """Whether some of the lines are like lines of records.

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -178,6 +178,9 @@ class ProjectOwners:
             on each machine.
         former: Returns the names that a file had before it was renamed.
         head: The commit whose lines are known; by default that of HEAD.
+
+    Attributes:
+        known: Returns what is known of a file, relative to the project.
     """
 
     def __init__(  # noqa: PLR0917  # what one caller has
@@ -191,8 +194,8 @@ class ProjectOwners:
     ) -> None:
         self._trail, self._repository = trail, repository
         self._read, self._snapshots, self._former = read, snapshots, former
-        self._texts: dict[str, Text | None] = {}
-        self._known: dict[str, KnownFile] = {}
+        self._snapshot = cache(self._read_snapshot)
+        self.known = lru_cache(_MAX_KEPT)(self._find)
         self._head = None if repository is None else head or repository.head()
         self._by_hash: defaultdict[str, list[WaitingEdit]] | None = None
         self._committed: CommittedOwners | None = None
@@ -222,14 +225,6 @@ class ProjectOwners:
                 for each in names
             )
             committed.prefetch(head, [name for name in found if name is not None])
-
-    def known(self, path: str) -> KnownFile:
-        """Return what is known of a file, relative to the project."""
-        if path not in self._known:
-            if len(self._known) > _MAX_KEPT:
-                self._known.clear()
-            self._known[path] = self._find(path)
-        return self._known[path]
 
     def _find(self, path: str) -> KnownFile:
         names = (path, *self._former(path))
@@ -305,7 +300,7 @@ class ProjectOwners:
         if any(
             claim.is_contradicted and claim.older_commit is None for claim in owned.claims.values()
         ):
-            known = self._known[path] = self._with_all_origins(known)
+            known = self._with_all_origins(known)
         wanted = {
             line_hash(line)
             for line, kind, origin in zip(text.lines, owned.kinds, owned.origins, strict=True)
@@ -380,11 +375,9 @@ class ProjectOwners:
         texts = [] if text is None else [HashedText(text.lines)]
         return has_left(edit, self._snapshot(edit.content), texts)
 
-    def _snapshot(self, content: str) -> Text | None:
-        if content not in self._texts:
-            data = None if self._snapshots is None else self._snapshots(content)
-            self._texts[content] = None if data is None else Text.from_bytes(data)
-        return self._texts[content]
+    def _read_snapshot(self, content: str) -> Text | None:
+        data = None if self._snapshots is None else self._snapshots(content)
+        return None if data is None else Text.from_bytes(data)
 
 
 def _with_text(snapshots: Snapshots, text: Text) -> Snapshots:
