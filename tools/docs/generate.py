@@ -68,7 +68,7 @@ def blocks() -> dict[str, list[str]]:
 def _pages() -> list[Path]:
     """Return the pages that people read."""
     root = DOCS.parent
-    own = [root / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")]
+    own = [root / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
     services = [root / "services/README.md", *(root / "services/docs").glob("*.md")]
     return sorted([*own, *services, *DOCS.rglob("*.md"), *root.glob("editors/*/README.md")])
 
