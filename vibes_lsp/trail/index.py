@@ -244,8 +244,7 @@ class TrailIndex(IndexReader):
         """Whether a file was looked at since its state was saved: others need not compare it."""
         state = read_state(self._connection, number, self._name(number))
         _, seen, settled = self._followers[number].delivered()
-        known = (None, False) if state is None else (state.seen, state.settled)
-        return known != (seen, settled)
+        return ((None, False) if state is None else state[1:]) != (seen, settled)
 
     def _has_long_wal(self) -> bool:
         stamp = file_stamp(self._write_ahead_log) if self.lasts else None
@@ -283,12 +282,9 @@ class TrailIndex(IndexReader):
             if state is None:
                 follower.restart()
             else:
-                follower.resume(
-                    state.part,
-                    partial(read_blocks, self._connection, number),
-                    state.seen,
-                    settled=state.settled,
-                )
+                part, seen, settled = state
+                blocks = partial(read_blocks, self._connection, number)
+                follower.resume(part, blocks, seen, settled=settled)
 
     def _is_current(self) -> bool:
         """Whether the files are certainly as they were read.

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from itertools import accumulate, chain
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.patience import TRAIL_INDEX
@@ -101,19 +100,8 @@ PREFIX: Final = 4
 TRAIL_DATABASE: Final = CacheDatabase("trail", f"trail-{_FORMAT}", _TABLES, TRAIL_INDEX)
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedPart:
-    """How far a file is indexed.
-
-    Attributes:
-        part: The indexed part, without the checksums of its blocks.
-        seen: The stamp of the file at that time.
-        settled: Whether the stamp shows every later change.
-    """
-
-    part: DeliveredPart
-    seen: FileStamp | None
-    settled: bool
+IndexedPart: TypeAlias = tuple[DeliveredPart, FileStamp | None, bool]
+"""How far a file is indexed, the stamp that it had, and whether that shows every later change."""
 
 
 def encode_name(name: str) -> bytes:
@@ -307,7 +295,7 @@ class IndexWriter:
         self,
         source: int,
         path: bytes,
-        delivered: tuple[DeliveredPart, FileStamp | None, bool],
+        delivered: IndexedPart,
         unchanged: int,
     ) -> None:
         """Save how far a file is indexed.
@@ -358,9 +346,7 @@ def read_state(connection: sqlite3.Connection, source: int, path: bytes) -> Inde
         return None
     end, lines, unterminated, stamp, settled = found
     seen = FileStamp(*map(int, stamp.split())) if stamp else None
-    return IndexedPart(
-        DeliveredPart(end, lines, unterminated=bool(unterminated)), seen, bool(settled)
-    )
+    return DeliveredPart(end, lines, unterminated=bool(unterminated)), seen, bool(settled)
 
 
 def row_list(rows: Iterable[int]) -> str:

@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta
 from itertools import groupby, islice
-from pathlib import Path
 from typing import Final
 
 from typing_extensions import override
@@ -35,7 +34,7 @@ from vibes_lsp.trail.records import (
     logged_session,
     read_edge,
 )
-from vibes_lsp.trail.rows import ANNOTATION_KINDS, EDGE_TYPES, IDENTIFIED, STAMPED, LogLineKind
+from vibes_lsp.trail.rows import ANNOTATION_KINDS, BRIEF, EDGE_TYPES, LogLineKind
 
 RARE_KINDS: Final = frozenset({LogLineKind.SESSION, LogLineKind.DELEGATION, LogLineKind.OTHER})
 _PAGE: Final = 4_096
@@ -55,29 +54,18 @@ class LogIndex(TrailIndex):
     Reading raises `OutdatedIndex` if a shared database or the log changed, and works after the next
     refresh.
 
-    Args:
-        path: The log, which may not exist.
-        waiting: See `TrailIndex`, as for the others.
-        uses_saved: Whether the index is shared with other programs.
-        reading_began: Called when an answer begins to read a shared database.
-
     Attributes:
         undecodable: Lines that look like a record and cannot be decoded, with the reason.
         generation: Grows with every change of the content.
         problem: Why the log could not be read at the last refresh; then it counts as empty.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        waiting: Callable[[], Iterable[Path]] | None = None,
-        *,
-        uses_saved: bool = False,
-        reading_began: Callable[[], None] | None = None,
-    ) -> None:
-        super().__init__(path, waiting, uses_saved=uses_saved, reading_began=reading_began)
-        self.problem: UnreadableFile | None = None
-        self.generation = 0
+    problem: UnreadableFile | None = None
+    generation = 0
+
+    @override
+    def _open(self, *, in_memory: bool) -> None:
+        super()._open(in_memory=in_memory)
         self._reset()
 
     def _reset(self) -> None:
@@ -199,7 +187,7 @@ class LogIndex(TrailIndex):
         pending = iter(lines)
         while batch := list(islice(pending, _BATCH)):
             for line, data in zip(batch, self.raw_lines(batch), strict=True):
-                known = IDENTIFIED.decode(data)
+                known = BRIEF.decode(data)
                 if known is not None and known.annotation_id:
                     yield known.annotation_id
                 elif isinstance(record := _decode(line, data), LogRecord):
@@ -278,7 +266,7 @@ class LogIndex(TrailIndex):
         pending = self.lines_of(*ANNOTATION_KINDS)
         while batch := list(islice(pending, _BATCH)):
             for line, data in zip(batch, self.raw_lines(batch), strict=True):
-                known = STAMPED.decode(data)
+                known = BRIEF.decode(data)
                 stamp = None if known is None else known.timestamp
                 is_older = stamp is not None and _is_dated(stamp) and stamp < day
                 record = None if is_older else _decode(line, data)

@@ -33,7 +33,7 @@ class PendingCompletions:
     def __init__(self, directory: AuditDir) -> None:
         self._folder = directory.pending_completions
         self._stamps: dict[str, FileStamp] = {}
-        self._records: dict[str, LogRecord | None] = {}
+        self._records: list[LogRecord | None] = []
 
     def __bool__(self) -> bool:
         return bool(self._records)
@@ -43,16 +43,8 @@ class PendingCompletions:
         found = dict(self._files())
         if found == self._stamps:
             return False
-        changed = {name for name, each in found.items() if self._stamps.get(name) != each}
-        self._records = {
-            name: record
-            for name, record in self._records.items()
-            if name in found and name not in changed
-        }
-        for name in changed:
-            content = _read(self._folder / name)
-            if content is not None:
-                self._records[name] = _annotation(content)
+        contents = map(_read, map(self._folder.joinpath, found))
+        self._records = [_annotation(content) for content in contents if content is not None]
         self._stamps = found
         return True
 
@@ -65,7 +57,7 @@ class PendingCompletions:
         wanted = normal_path(path)
         found = [
             record
-            for record in self._records.values()
+            for record in self._records
             if record and normal_path(record.text("file_path") or "") == wanted
         ]
         return [Lineage((record,), record, is_pending=True) for record in found]

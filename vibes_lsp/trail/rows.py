@@ -104,33 +104,16 @@ _DECODER: Final[FastDecoder[Any]] = FastDecoder(Union[tuple(ROWS.values())])  # 
 _CONFLICT_BYTES: Final = tuple(marker.encode() for marker in CONFLICT_MARKERS)
 
 
-class _Identified(msgspec.Struct, gc=False):
-    """The id of a record."""
+class _Brief(msgspec.Struct, gc=False):
+    """The id and the time of a record; of an edge also its ends."""
 
     annotation_id: str | None = None
-
-
-class _Waiting(msgspec.Struct, gc=False):
-    """The id of a waiting record; of an edge also its ends."""
-
-    annotation_id: str | None = None
+    timestamp: str | None = None
     source_ref: str | None = None
     target_ref: str | None = None
 
 
-IDENTIFIED: Final[FastDecoder[_Identified]] = FastDecoder(_Identified)
-
-
-class _Stamped(msgspec.Struct, gc=False):
-    """The time of a record."""
-
-    timestamp: str | None = None
-
-
-STAMPED: Final[FastDecoder[_Stamped]] = FastDecoder(_Stamped)
-
-
-_WAITING: Final[FastDecoder[_Waiting]] = FastDecoder(_Waiting)
+BRIEF: Final[FastDecoder[_Brief]] = FastDecoder(_Brief)
 
 
 def without_known(
@@ -150,7 +133,7 @@ def without_known(
     lines: list[bytes] = []
     new: set[str] = set()
     for line in batch.lines:
-        found = None if is_entry_line(line) else _WAITING.decode(line)
+        found = None if is_entry_line(line) else BRIEF.decode(line)
         if found is None:
             is_hidden = is_entry_line(line) or object_or_none(line) is not None
         else:

@@ -254,10 +254,7 @@ class Trail:
             entry: The hash of the prompt or decision.
             limit: How many annotations are read at most; the last ones are.
         """
-        found = self.log.annotations_naming(entry, limit)
-        named = {each.id for each in found}
-        connected = self._lineage_reader.lineages_of(found)
-        return [each for each in connected if not named.isdisjoint(each.ids)]
+        return self._lineages_with(self.log.annotations_naming(entry, limit))
 
     def lineages_since(self, moment: datetime) -> list[Lineage]:
         """Return the lineages with an annotation since a time, oldest first; decodes little."""
@@ -329,9 +326,12 @@ class Trail:
             encode_name(session),
             limit if session else 0,
         )
-        found = list(self.log.records(rows[::-1]))
-        named = {each.id for each in found}
-        connected = self._lineage_reader.lineages_of(found)
+        return self._lineages_with(list(self.log.records(rows[::-1])))
+
+    def _lineages_with(self, records: Sequence[LogRecord]) -> list[Lineage]:
+        """Return the lineages that have one of some records."""
+        named = {record.id for record in records}
+        connected = self._lineage_reader.lineages_of(records)
         return [each for each in connected if not named.isdisjoint(each.ids)]
 
 
