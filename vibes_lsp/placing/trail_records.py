@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
+from itertools import islice
 from typing import BinaryIO, Final
 
 import msgspec
@@ -33,6 +34,7 @@ from vibes_lsp.trail.trail import Trail
 
 _MAX_DATED: Final = 20_000
 """Annotations of which the oldest is looked for; a longer log is as old as the project."""
+_LINES_AT_ONCE: Final = 8_192
 _PART: Final = 1 << 20
 """Bytes of the log that are read at once."""
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
@@ -138,12 +140,16 @@ def _summarise(log: Iterable[bytes]) -> LogSummary:
         count += 1
         moment = parse_timestamp(members.timestamp or "") or _NEVER
         oldest = moment if oldest is None else min(oldest, moment)
-        if members.type == RecordType.LINE and members.action not in OWNS_NOTHING:
-            hashes.update(
-                split_hashes(members.line_hashes)
-                or map(line_hash, (members.anchor_context or "").split("\n"))
-            )
+        hashes.update(_hashes_of(members))
     return LogSummary(lines, size, oldest, list(hashes) if count <= _MAX_DATED else None)
+
+
+def _hashes_of(members: _LineMembers) -> Iterable[str]:
+    """Return the hashes of the lines of a record; without them, those of its first lines."""
+    if members.type != RecordType.LINE or members.action in OWNS_NOTHING:
+        return ()
+    context = members.anchor_context or ""
+    return split_hashes(members.line_hashes) or map(line_hash, context.split("\n"))
 
 
 def _members_of(line: bytes) -> _LineMembers | None:
@@ -256,12 +262,6 @@ class TrailRecords:
             if record.is_annotation and not self._committed.has(record)
         )
 
-    def hunks(self) -> Iterator[HunkRecord]:
-        """Yield all records that can own lines."""
-        for members in _members(self._trail.log.records_of(LogLineKind.LINE)):
-            if (hunk := read_hunk(members)) is not None:
-                yield hunk
-
     def line_hashes(self) -> AbstractSet[str] | None:
         """Return the hashes of the lines of all records; None if these are too many."""
         return None if self._dated is None else self._dated[1]
@@ -286,7 +286,12 @@ class TrailRecords:
     @cached_property
     def every_line_hash(self) -> AbstractSet[str]:
         """The hashes of the lines of all records, however many these are."""
-        return frozenset(line for hunk in self.hunks() for line in hunk.known_hashes)
+        log, found = self._trail.log, set[str]()
+        lines = log.lines_of(LogLineKind.LINE)
+        while some := list(islice(lines, _LINES_AT_ONCE)):
+            for members in filter(None, map(_members_of, log.raw_lines(some))):
+                found.update(_hashes_of(members))
+        return found
 
     def is_any_logged(self) -> bool:
         """Whether HEAD's log has a record, or a record names its commit."""
