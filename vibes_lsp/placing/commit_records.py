@@ -18,7 +18,7 @@ from vibes_lsp.anchors.text import compact
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_changes import files_of_commits
 from vibes_lsp.history.git_cache import digest_of
-from vibes_lsp.history.line_origins import LineOrigin, line_origins
+from vibes_lsp.history.line_origins import line_origins
 from vibes_lsp.history.log_additions import ids_added
 from vibes_lsp.history.patches import FilePatch, commit_patch, had_line
 from vibes_lsp.history.repository import Repository
@@ -114,13 +114,8 @@ class CommitRecords:
         self.exact = cache(self._find_exact)
         self.owners = cache(self._find_owners)
         self._brought: dict[tuple[str, str], BroughtRecords] = {}
-        self._blamed: dict[tuple[str, str], Sequence[LineOrigin | None]] = {}
         self._files: dict[str, frozenset[str]] = {}
         self._moves: dict[str, Mapping[Place, tuple[str, Place]]] = {}
-
-    def add_blame(self, commit: str, name: str, origins: Sequence[LineOrigin | None]) -> None:
-        """Add what is known of the origins of the lines of a file of a commit."""
-        self._blamed[commit, name] = origins
 
     def _read(self, commit: str, name: str) -> Blob:
         return Blob(self._repository.objects.contents(f"{commit}:{name}") or b"")
@@ -310,7 +305,6 @@ class CommitRecords:
         """Drop what is kept of single files."""
         for kept in (self.blob, self.exact, self.owners):
             kept.cache_clear()
-        self._blamed.clear()
 
     @cached_property
     def _key(self) -> str:
@@ -363,9 +357,7 @@ class CommitRecords:
         parents = () if known is None else known.parents
         if is_boundary or (known is not None and not parents):
             return set(range(len(self.blob(commit, name).text.lines)))
-        origins = self._blamed.get((commit, name))
-        if origins is None:
-            origins = line_origins(self._repository, name, commit, excluded=parents)
+        origins = line_origins(self._repository, name, commit, excluded=parents)
         return {
             number
             for number, origin in enumerate(origins)

@@ -246,7 +246,7 @@ class CommittedOwners:
         start = self._last_changes(commit, since).get(name)
         if start is None:
             return [None] * len(self.commits.blob(commit, name).text.lines)
-        origins = line_origins(
+        return line_origins(
             self._repository,
             name,
             start,
@@ -254,9 +254,6 @@ class CommittedOwners:
             ignored=ignored,
             ignore_space=ignore_space,
         )
-        if not ignored and not ignore_space:
-            self.commits.add_blame(start, name, origins)
-        return origins
 
     def _last_changes(self, commit: str, since: datetime | None) -> Mapping[str, str]:
         """Return where blame of each file starts: so it stays known while HEAD moves.
