@@ -14,7 +14,6 @@ from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.line_hashes import is_long
 from vibes_lsp.anchors.sliders import lone_blocks, settle_blocks
-from vibes_lsp.anchors.text import common_end, common_start
 
 Stretch: TypeAlias = tuple[int, int, int, int]
 """First line and line after the last, of the old text, then of the new one."""
@@ -22,16 +21,28 @@ Stretch: TypeAlias = tuple[int, int, int, int]
 _MAX_CELLS: Final = 4_000_000
 """Product of line counts up to which a stretch without unique lines is compared in full."""
 
-_LONG: Final = 64
-"""Minimum length, in lines, of a stretch whose middle is tried first."""
-
-_SEEDS: Final = 16
-"""Lines in the middle that are tried."""
-
 
 def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
     """Return the index of the new line for each old line, -1 if it is gone; ascending."""
-    return align_within(old, new, differing(old, new))
+    found = [-1] * len(old)
+    stretches = [(0, len(old), 0, len(new))]
+    while stretches:
+        first, last, start, end = _trimmed(old, new, stretches.pop(), found)
+        if first == last or start == end:
+            continue
+        pairs = _unique_pairs(old, new, (first, last, start, end))
+        if any(one[1] > other[1] for one, other in pairwise(pairs)):
+            pairs = ascending(pairs)
+        if not pairs:
+            _fill(old, new, (first, last, start, end), found)
+            continue
+        for line, place, length in _runs(old, new, pairs):
+            if first < line and start < place:
+                stretches.append((first, line, start, place))
+            found[line : line + length] = range(place, place + length)
+            first, start = line + length, place + length
+        stretches.append((first, last, start, end))
+    return found
 
 
 def came_from(old: Sequence[str], new: Sequence[str]) -> list[int]:
@@ -83,14 +94,6 @@ def _slides(new: Sequence[str], origins: Sequence[int], start: int, end: int) ->
     return first, last
 
 
-def differing(old: Sequence[str], new: Sequence[str]) -> Stretch:
-    """Return where two texts differ, without their common beginning and end."""
-    most = min(len(old), len(new))
-    first = common_start(old, new, most)
-    last = common_end(old, new, most - first)
-    return first, len(old) - last, first, len(new) - last
-
-
 def changed_lines(
     old: Sequence[str], new: Sequence[str]
 ) -> tuple[list[int], dict[int, tuple[str, ...]]]:
@@ -105,62 +108,6 @@ def changed_lines(
         else:
             removed[following] = (*removed.get(following, ()), line)
     return [number + 1 for number in range(len(new)) if number not in unchanged], removed
-
-
-def align_within(old: Sequence[str], new: Sequence[str], stretch: Stretch) -> list[int]:
-    """Return the same as `align`, given where the texts differ."""
-    begun, ended, _, until = stretch
-    found = [*range(begun), *[-1] * (ended - begun), *range(until, len(new))]
-    stretches = [stretch]
-    while stretches:
-        first, last, start, end = _trimmed(old, new, stretches.pop(), found)
-        if first == last or start == end:
-            continue
-        run = _middle(old, new, (first, last, start, end))
-        if run is not None:
-            line, place, length = run
-            found[line : line + length] = range(place, place + length)
-            stretches += (first, line, start, place), (line + length, last, place + length, end)
-            continue
-        pairs = _unique_pairs(old, new, (first, last, start, end))
-        if any(one[1] > other[1] for one, other in pairwise(pairs)):
-            pairs = ascending(pairs)
-        if not pairs:
-            _fill(old, new, (first, last, start, end), found)
-            continue
-        for line, place, length in _runs(old, new, pairs):
-            if first < line and start < place:
-                stretches.append((first, line, start, place))
-            found[line : line + length] = range(place, place + length)
-            first, start = line + length, place + length
-        stretches.append((first, last, start, end))
-    return found
-
-
-def _middle(
-    old: Sequence[str], new: Sequence[str], stretch: Stretch
-) -> tuple[int, int, int] | None:
-    """Return the equal lines around a unique one in the middle, if they are most of a long stretch.
-
-    Between similar versions this saves counting the lines of the stretch: 10 percent of the time.
-    """
-    first, last, start, end = stretch
-    middle = (first + last) // 2
-    if last - first < _LONG or end - start < _LONG:
-        return None
-    ours, theirs = old[first:last], new[start:end]
-    for line in range(middle, middle + _SEEDS):
-        if ours.count(old[line]) != 1 or theirs.count(old[line]) != 1:
-            continue
-        place = new.index(old[line], start, end)
-        before = common_end(old[first:line], new[start:place], min(line - first, place - start))
-        after = common_start(old[line:last], new[place:end], min(last - line, end - place))
-        return (
-            (line - before, place - before, before + after)
-            if 2 * (before + after) > last - first
-            else None
-        )
-    return None
 
 
 def _runs(

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from vibes_lsp.anchors.create_anchors import range_hash_variants
 from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.anchors.occurrences import has_copy
-from vibes_lsp.anchors.syntax.definitions import Definition, matches, segments
+from vibes_lsp.anchors.syntax.definitions import Definition, segments, surplus
 from vibes_lsp.anchors.syntax.parsing import outline
 from vibes_lsp.anchors.text import Text
 
@@ -94,14 +94,7 @@ def find_function(text: Text, path: str, name: str, signature: str | None) -> Fu
         [(fit, each) for fit, each in fits if fit is not None], is_qualified=len(name_parts) > 1
     )
     signature_text = (signature or "").strip()
-    with_signature = [
-        each
-        for each in fitting
-        if signature_text
-        and matches(
-            signature_text, name_parts[-1], each[1].head, each[1].parameters, outlined.style
-        )
-    ]
+    with_signature = _with_signature(fitting, signature_text, name_parts[-1])
     chosen = _definitions(with_signature or _without_constructors(fitting))
     if not chosen:
         return None
@@ -168,6 +161,17 @@ def _first_choice(fitting: _Fitting, *, is_qualified: bool) -> _Fitting:
             worst = best if is_qualified else max(best, _Fit.PART)
             return [pair for pair in allowed if pair[0] <= worst]
     return []
+
+
+def _with_signature(fitting: _Fitting, signature: str, name: str) -> _Fitting:
+    """Return the definitions that have a signature, of several those with the least beyond it."""
+    found = [
+        (lacking, pair)
+        for pair in fitting
+        if signature and (lacking := surplus(signature, name, pair[1])) is not None
+    ]
+    least = min((lacking for lacking, _ in found), default=0)
+    return [pair for lacking, pair in found if lacking == least]
 
 
 def _without_constructors(fitting: _Fitting) -> _Fitting:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
@@ -11,31 +10,6 @@ from typing import Final
 from vibes_lsp.model.hashing import sha256
 
 BOM: Final = "\ufeff"
-
-_STRIDES: Final = (1 << 14, 1 << 10, 1 << 6, 1 << 3, 1)
-
-
-def common_start(one: Sequence[object], other: Sequence[object], most: int) -> int:
-    """Return how many members two sequences have in common at the start, up to a limit.
-
-    Long slices are compared first: Python compares them fastest.
-    """
-    alike = 0
-    for stride in _STRIDES:
-        while (
-            alike + stride <= most and one[alike : alike + stride] == other[alike : alike + stride]
-        ):
-            alike += stride
-    return alike
-
-
-def common_end(one: Sequence[object], other: Sequence[object], most: int) -> int:
-    """Return how many members two sequences have in common at the end, up to a limit."""
-    alike, here, there = 0, len(one), len(other)
-    for stride in _STRIDES:
-        while alike + stride <= most and one[here - stride : here] == other[there - stride : there]:
-            alike, here, there = alike + stride, here - stride, there - stride
-    return alike
 
 
 @dataclass(frozen=True)

@@ -132,7 +132,7 @@ SIGNED = [
     ("cart.py", "price", "def price(self) -> int:", 10, 12),
     ("cart.py", "price", "(self, value)", 14, 16),
     ("cart.py", "price", "price(value: int)", 14, 16),
-    ("cart.py", "parse", "parse(text: str) -> int", 37, 38),
+    ("cart.py", "parse", "parse(text: str) -> int", 30, 32),
     ("view.js", "double", "(x) => x * 2", 4, 4),
     ("store.ts", "pick", "pick(index: number): string", 16, 16),
     ("store.ts", "pick", "function pick(value: any): any {", 18, 20),

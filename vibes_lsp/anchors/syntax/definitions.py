@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass
-from enum import Enum
 from typing import Final
 
 LONGEST_NAME: Final = 300
@@ -94,36 +93,25 @@ def _split(text: str) -> tuple[str, ...]:
     )
 
 
-_OPENING: Final = "([{<"
-_CLOSING: Final = ")]}>"
-_NOTHING: Final = frozenset({"", "/", "*", "void"})
-_SELF: Final = re.compile(r"&?(?:'\w+\s+)?(?:mut\s+)?self|cls|this")
-_ARROWS: Final = re.compile(r"[-=]>")
-_SPACE: Final = re.compile(r"\s+")
-_WORD_GAP: Final = re.compile(r"(?<=\w)\s+(?=\w)")
+_WORD: Final = re.compile(r"\w+")
 
 
-class Style(Enum):
-    """How a language writes a parameter: `a: int` or `a int`, or `int a`."""
-
-    NAME_FIRST = "name-first"
-    TYPE_FIRST = "type-first"
-
-
-def matches(signature: str, name: str, head: str, parameters: str | None, style: Style) -> bool:
-    """Whether a recorded signature is that of a definition.
+def surplus(signature: str, name: str, definition: Definition) -> int | None:
+    """Return how many words of a definition's parameters a recorded signature lacks.
 
     Args:
-        signature: As recorded.
+        signature: As recorded, whole or only parameters.
         name: The last part of the definition's name, which the parameters follow.
-        head: The definition's text up to its body.
-        parameters: Its parameters, with their parentheses; None where it has none.
-        style: How its language writes them.
+        definition: The definition.
+
+    Returns:
+        The number; None if the signature has words that the definition lacks.
     """
-    recorded = parameters_in(signature[:LONGEST_HEAD], name)
-    if recorded is None or parameters is None:
-        return _bare(signature[:LONGEST_HEAD]) in _bare(head[:LONGEST_HEAD])
-    return _agree(_parameters(recorded), _parameters(_inner(parameters[:LONGEST_HEAD])), style)
+    recorded, actual = parameters_in(signature[:LONGEST_HEAD], name), definition.parameters
+    if recorded is None or actual is None:
+        recorded, actual = signature[:LONGEST_HEAD], definition.head
+    said, there = (Counter(_WORD.findall(text)) for text in (recorded, actual))
+    return (there - said).total() if said <= there else None
 
 
 def parameters_in(signature: str, name: str) -> str | None:
@@ -136,86 +124,12 @@ def parameters_in(signature: str, name: str) -> str | None:
         if name
         else None
     )
-    start = after.end() - 1 if after else signature.find("(")
-    return None if start < 0 else _inner(signature[start:])
-
-
-def _inner(text: str) -> str:
-    """Return the text within leading parentheses; other text as it is."""
-    if not text.startswith("("):
-        return text
-    depth = 0
-    for place, character in enumerate(text):
-        depth += (character == "(") - (character == ")")
+    start = after.end() if after else signature.find("(") + 1
+    if not start:
+        return None
+    depth = 1
+    for place in range(start, len(signature)):
+        depth += (signature[place] == "(") - (signature[place] == ")")
         if depth == 0:
-            return text[1:place]
-    return text[1:]
-
-
-def _parameters(parameters: str) -> list[str]:
-    """Return the single parameters, without defaults and without a receiver."""
-    found = [
-        cleaned
-        for each in _pieces(parameters, ",")
-        if (cleaned := next(_pieces(each, "=")).strip()) not in _NOTHING
-    ]
-    return found[1:] if found and _SELF.fullmatch(next(_pieces(found[0], ":")).strip()) else found
-
-
-def _pieces(text: str, separator: str) -> Iterator[str]:
-    """Yield the text between separators that are not inside brackets."""
-    text = _ARROWS.sub("→", text)
-    depth = start = 0
-    for place, character in enumerate(text):
-        if character in _OPENING:
-            depth += 1
-        elif character in _CLOSING:
-            depth = max(0, depth - 1)
-        elif character == separator and depth == 0:
-            yield text[start:place]
-            start = place + 1
-    yield text[start:]
-
-
-def _agree(recorded: list[str], actual: list[str], style: Style) -> bool:
-    return len(recorded) == len(actual) and all(
-        _is_same(one, other, style) for one, other in zip(recorded, actual, strict=True)
-    )
-
-
-def _is_same(recorded: str, actual: str, style: Style) -> bool:
-    """Whether two texts can be the same parameter: a part that only one has does not count."""
-    if _bare(recorded) == _bare(actual):
-        return True
-    name, kind = _parts(recorded, style)
-    other_name, other_kind = _parts(actual, style)
-    if kind and other_kind:
-        return kind == other_kind and name == other_name
-    return name == other_name or (
-        style is Style.TYPE_FIRST and (kind or name) == (other_kind or other_name)
-    )
-
-
-def _parts(parameter: str, style: Style) -> tuple[str, str]:
-    """Return name and type without spaces; no type for a single word, which may be either."""
-    name, colon, kind = parameter.partition(":")
-    if colon and not kind.startswith(":") and style is Style.NAME_FIRST:
-        words = [_bare(name)] if name.lstrip().startswith(("{", "[")) else name.split()
-        return (_name(words[-1]) if words else ""), _bare(kind)
-    words = _WORD_GAP.sub(" ", parameter).replace("*", "* ").replace("&", "& ").split()
-    if len(words) < 2:
-        return _name("".join(words)), ""
-    if style is Style.NAME_FIRST:
-        return _name(words[0]), "".join(words[1:])
-    return _name(words[-1]), "".join(
-        word for word in words[:-1] if not word.startswith("@") and word != "final"
-    )
-
-
-def _name(word: str) -> str:
-    return word.rstrip("?!").lstrip("$")
-
-
-def _bare(text: str) -> str:
-    """Return a text without space, and without the end of a head."""
-    return _SPACE.sub("", text).rstrip("{:;").removesuffix("=>")
+            return signature[start:place]
+    return signature[start:]

@@ -19,8 +19,6 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.anchors.syntax.definitions import Style
-
 if TYPE_CHECKING:
     from tree_sitter import Language, Query
 
@@ -35,13 +33,11 @@ class Grammar:
         module: The package of the grammar.
         factory: The function in it that returns the grammar.
         query: What to capture.
-        style: How parameters are written.
     """
 
     module: str
     factory: str
     query: str
-    style: Style = Style.NAME_FIRST
 
 
 _PYTHON: Final = """
@@ -238,12 +234,12 @@ _GRAMMARS: Final = {
     "tsx": Grammar("tree_sitter_typescript", "language_tsx", _TYPESCRIPT),
     "go": Grammar("tree_sitter_go", "language", _GO),
     "rust": Grammar("tree_sitter_rust", "language", _RUST),
-    "java": Grammar("tree_sitter_java", "language", _JAVA, Style.TYPE_FIRST),
-    "c": Grammar("tree_sitter_c", "language", _C, Style.TYPE_FIRST),
-    "cpp": Grammar("tree_sitter_cpp", "language", _CPP, Style.TYPE_FIRST),
-    "csharp": Grammar("tree_sitter_c_sharp", "language", _C_SHARP, Style.TYPE_FIRST),
+    "java": Grammar("tree_sitter_java", "language", _JAVA),
+    "c": Grammar("tree_sitter_c", "language", _C),
+    "cpp": Grammar("tree_sitter_cpp", "language", _CPP),
+    "csharp": Grammar("tree_sitter_c_sharp", "language", _C_SHARP),
     "ruby": Grammar("tree_sitter_ruby", "language", _RUBY),
-    "php": Grammar("tree_sitter_php", "language_php", _PHP, Style.TYPE_FIRST),
+    "php": Grammar("tree_sitter_php", "language_php", _PHP),
     "bash": Grammar("tree_sitter_bash", "language", _BASH),
 }
 

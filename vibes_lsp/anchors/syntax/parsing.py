@@ -24,7 +24,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from operator import attrgetter
 
-from vibes_lsp.anchors.syntax.definitions import Style, parameters_in
+from vibes_lsp.anchors.syntax.definitions import parameters_in
 from vibes_lsp.anchors.syntax.grammars import grammar_of
 from vibes_lsp.anchors.syntax.line_names import match_definition
 from vibes_lsp.anchors.text import BOM, Text, encode
@@ -322,12 +322,10 @@ class Outline:
     Attributes:
         named: Those of each name, in the order of the text.
         packages: Words of the package that the file declares.
-        style: How its parameters are written.
     """
 
     named: Mapping[str, Sequence[Definition]]
     packages: frozenset[str] = frozenset()
-    style: Style = Style.NAME_FIRST
 
 
 def outline(text: Text, path: str) -> Outline:
@@ -353,9 +351,7 @@ def _outline(content: str, grammar: Grammar | None) -> Outline:
     for definition in sorted([*by_grammar.definitions, *by_pattern], key=attrgetter("start")):
         for name in definition.names:
             named[name].append(definition)
-    return Outline(
-        named, by_grammar.packages, Style.NAME_FIRST if grammar is None else grammar.style
-    )
+    return Outline(named, by_grammar.packages)
 
 
 def _defined_by_pattern(
