@@ -21,7 +21,6 @@ from vibes_lsp.model.json_schema import (
     Schema,
     Violation,
     compile_schema,
-    is_text,
     optional,
 )
 from vibes_lsp.model.members import JsonValue, Members
@@ -308,7 +307,7 @@ def _without(members: Members, invalid: Sequence[tuple[str | int, ...]]) -> Memb
     return {
         name: _left(value, (name,), parts)
         for name, value in members.items()
-        if is_text(name) and (name,) not in parts
+        if (name,) not in parts
     }
 
 

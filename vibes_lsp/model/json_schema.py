@@ -86,11 +86,6 @@ def _any(_: Schema) -> Check:
     return lambda _: None
 
 
-def is_text(value: str) -> bool:
-    """Whether a string is valid Unicode, without lone surrogates."""
-    return value.isascii() or value == value.encode("utf-8", "ignore").decode()
-
-
 def _string(schema: Schema) -> Check:
     choices = [each for each in schema.get("enum", ()) if each is not None]
     choices += [schema["const"]] if "const" in schema else []
@@ -104,8 +99,6 @@ def _string(schema: Schema) -> Check:
             return _wrong("expected a string")
         if allowed:
             return None if value in allowed else _wrong(f"expected {_either(choices)}")
-        if not is_text(value):
-            return _wrong("expected Unicode text")
         if matches is not None and matches(value) is None:
             return _wrong(f"expected {schema[EXPECTED]}")
         if is_time and parse_timestamp(value) is None:
@@ -185,11 +178,7 @@ def _object(schema: Schema) -> Check:
             Violation((name,), "is required", "missing") for name in required if name not in value
         ]
         for name in value:
-            if name in members:
-                continue
-            if not is_text(name):
-                found += _wrong("expected Unicode text")
-            elif wrong := check_name(name):
+            if name not in members and (wrong := check_name(name)):
                 found += [violation._replace(path=(name,)) for violation in wrong]
         return [*found, *(_inside(value.items(), check_of) or ())] or None
 

@@ -215,12 +215,6 @@ def test_an_invalid_risk_member_leaves_the_others(name: str, value: Any, fallbac
     assert all(problem.field.startswith(f"risk_scoring.{name}") for problem in problems)
 
 
-def test_only_a_name_that_is_not_unicode_is_dropped() -> None:
-    config, problems = validate_config({**SOUND, "\ud800": 1, "later": 2})
-    assert config.assurance_level == "high"
-    assert problems
-
-
 def test_given_bounds_override_the_defaults() -> None:
     config, problems = validate_config({**SOUND, "risk_scoring": {"thresholds": {"critical": 0.7}}})
     assert not problems
