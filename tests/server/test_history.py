@@ -39,6 +39,23 @@ async def test_an_edited_range_is_told_line_by_line(
     assert "edited since: 3 of 4 lines unchanged · not reviewed" in await editor.hover(uri, 6)
 
 
+async def test_git_names_the_author_of_a_line_within_an_edit_that_no_record_names(
+    editor: Editor, project: Project, repository: Repository
+) -> None:
+    project.hashed("a.py", 4, 7)
+    project.file("a.py")
+    repository.commit("made", COMMITTED)
+    file = project.file("a.py", "".join([*LINES[:5], "    log(payload)\n", *LINES[5:]]))
+    commit = repository.commit("typed", "2026-02-03T12:00:00+00:00")
+    name = repository.git("log", "-1", "--format=%an").strip()
+    uri = await editor.open_known(file)
+    shown = await editor.hover(uri, 6)
+    assert "not recorded: a line inside this edit" in shown
+    assert f"this line: {name}, " in shown
+    assert commit[:8] in shown
+    assert "this line" not in await editor.hover(uri, 5)
+
+
 async def test_commits_of_files_that_are_not_open_are_known_as_well(
     editor: Editor, project: Project, repository: Repository
 ) -> None:

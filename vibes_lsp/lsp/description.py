@@ -14,6 +14,7 @@ from typing import Final
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.exchange.note_overlay import LineNote
 from vibes_lsp.history.agent_trailers import AgentTrailer
+from vibes_lsp.history.objects import Commit
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.ages import describe_age
@@ -88,6 +89,12 @@ class Description:
         source = f"trailer of commit {self._short(trailer.commit)}, not recorded line by line"
         trailer_text = self.markup.quote(trailer.text, _NAME)
         return self.markup.line_end.join((head, trailer_text, source))
+
+    def describe_commit(self, commit: Commit) -> str:
+        """Return who committed a line that no record names."""
+        age = describe_age(commit.moment, self.now)
+        author = self.markup.name(commit.author, _NAME)
+        return f"this line: {author}, {age}, commit {self._short(commit.id)}"
 
     def _summary(self, placement: Placement, line: int) -> Iterator[str]:
         facts = self.snapshot.report.placement(placement)

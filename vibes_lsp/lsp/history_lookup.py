@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TypeVar
 
 from vibes_lsp.anchors.text import Text
@@ -16,8 +17,10 @@ from vibes_lsp.exchange.brought_lines import BroughtLines, committed_file
 from vibes_lsp.exchange.note_overlay import LineNote, notes_of_lines
 from vibes_lsp.exchange.trailer_overlay import trailers_of_lines
 from vibes_lsp.history.agent_trailers import AgentTrailer
+from vibes_lsp.history.objects import Commit
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.snapshots import ClosedFiles, HistorySnapshot, LookedUpFile
+from vibes_lsp.placing.committed_lines import FileInHead
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.lineage_commits import known_commit
@@ -195,7 +198,8 @@ class HistoryLookup:
             self._said_of_commits(locator, path) if request.use_notes else (None, None)
         )
         subjects = _subjects(locator, lineages)
-        return LookedUpFile(known, former, resolved, notes, trailers, subjects)
+        commits = _commits_of_others(locator, known.head)
+        return LookedUpFile(known, former, resolved, notes, trailers, subjects, commits)
 
     @staticmethod
     def _said_of_commits(
@@ -256,6 +260,21 @@ class HistoryLookup:
         if self._locator is not None:
             self._locator.close()
             self._locator = None
+
+
+def _commits_of_others(
+    locator: ProjectLocator, head: FileInHead | None
+) -> BroughtLines[Commit] | None:
+    """Return the commits of the lines in HEAD that no record names, as far as git was asked."""
+    if head is None or locator.repository is None:
+        return None
+    find = cache(locator.repository.objects.commit)
+    lines = {
+        number: commit
+        for number, (owner, origin) in enumerate(zip(head.owners, head.origins, strict=True), 1)
+        if owner is None and origin is not None and (commit := find(origin.commit)) is not None
+    }
+    return BroughtLines(Text("\n".join(head.lines)), lines) if lines else None
 
 
 def _subjects(locator: ProjectLocator, lineages: Iterable[Lineage]) -> Mapping[str, str]:

@@ -12,6 +12,7 @@ from vibes_lsp.exchange.brought_lines import BroughtLines
 from vibes_lsp.exchange.note_overlay import LineNote
 from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.history.commit_resolution import ResolvedCommit
+from vibes_lsp.history.objects import Commit
 from vibes_lsp.knowledge.ai_lines import AiLines, count_ai_lines
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.model.paths import normal_path
@@ -36,6 +37,7 @@ class LookedUpFile:
         notes: What git-ai's notes say about it; None if nothing.
         trailers: The agents in the trailers of the commits of its lines; None if none.
         subjects: The subjects of the commits of its annotations.
+        commits: The commits of lines that no record names; None if not asked.
     """
 
     known: KnownFile = field(default_factory=KnownFile)
@@ -44,6 +46,7 @@ class LookedUpFile:
     notes: BroughtLines[LineNote] | None = None
     trailers: BroughtLines[AgentTrailer] | None = None
     subjects: Mapping[str, str] = field(default_factory=dict)
+    commits: BroughtLines[Commit] | None = None
 
 
 _NOT_LOOKED_UP: Final = LookedUpFile()
@@ -216,6 +219,11 @@ class DocumentSnapshot:
     def trailer_at(self, line: int) -> AgentTrailer | None:
         """Return the trailer of a line's commit that names an agent; the line is 1-based."""
         found = self._looked_up.trailers
+        return None if found is None else found.at(self.text, line)
+
+    def commit_at(self, line: int) -> Commit | None:
+        """Return the commit of a line that no record names, if git was asked; 1-based."""
+        found = self._looked_up.commits
         return None if found is None else found.at(self.text, line)
 
     def placements_at(self, line: int) -> list[Placement]:

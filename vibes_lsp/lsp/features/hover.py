@@ -76,8 +76,11 @@ def _hover_at(
     ]
     if len(ordered) > _MAX_ANNOTATIONS:
         parts.append(f"… and {len(ordered) - _MAX_ANNOTATIONS} earlier")
+    commit = None if owners else snapshot.commit_at(line)
     if note is not None:
         parts.append(description.describe_note(note))
+    elif commit is not None:
+        parts.append(description.describe_commit(commit))
     first = ordered[0].located
     place = range_of_lines(first.start or line, first.end or line)
     return _hover(markup, markup.rule.join(parts), place)
