@@ -1,1 +1,1 @@
-"""Git: revisions, objects, file versions and commits. Only this package starts git."""
+"""Git: objects, changes of files, blame, staging and commits. Only this package starts git."""

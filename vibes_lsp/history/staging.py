@@ -124,11 +124,14 @@ class CommitIndex:
         repository: The repository.
         git_dir: The git directory; of a linked work tree its own.
         index_files: The commit's index, and the repository's next one if that is another file.
+        variables: Those with which git writes an index; see `git.without_filters`. Where git itself
+            makes the commit, it has run the filters that a person uses.
     """
 
     repository: Repository
     git_dir: Path
     index_files: tuple[Path, ...]
+    variables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def is_rebasing(self) -> bool:
@@ -255,7 +258,15 @@ class CommitIndex:
         wanted = [name for name in wanted if name in known and name not in filtered]
         for batch in _batches(wanted):
             for index in self.index_files:
-                run_git(self.repository.root, "update-index", "--add", "--", *batch, index=index)
+                run_git(
+                    self.repository.root,
+                    "update-index",
+                    "--add",
+                    "--",
+                    *batch,
+                    index=index,
+                    environment=self.variables,
+                )
         after = self.entries(wanted)
         return {
             name: (before.get(name, ""), after.get(name, ""))
@@ -377,7 +388,8 @@ def commit_files(repository: Repository, files: Sequence[Path], message: str) ->
     Raises:
         HistoryUnavailable: Git refuses.
     """
-    index = CommitIndex(repository, repository.index_file().parent, (repository.index_file(),))
+    file, variables = repository.index_file(), without_filters(repository.root)
+    index = CommitIndex(repository, file.parent, (file,), variables)
     index.stage(files)
     names = sorted(set(index.changed_files()) & {repository.relative_path(file) for file in files})
     if not names:
@@ -389,7 +401,7 @@ def commit_files(repository: Repository, files: Sequence[Path], message: str) ->
         *options,
         "--",
         *map(literal_pathspec, names),
-        environment=without_filters(repository.root),
+        environment=variables,
     )
     return True
 

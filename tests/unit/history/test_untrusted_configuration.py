@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from vibes_lsp.history.log_additions import ids_added
 from vibes_lsp.history.notes import list_notes
 from vibes_lsp.history.patches import PatchHunk, commit_patch, staged_patch
 from vibes_lsp.history.repository import open_repository, was_committed
-from vibes_lsp.history.staging import staged_entries
+from vibes_lsp.history.staging import commit_files, staged_entries
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.git_folders import read_head
 from vibes_lsp.store.waiting import waiting_place
@@ -123,6 +124,19 @@ def give_up_a_commit(writer: TrailWriter) -> None:
     assert staged_entries(writer.root, ["a.py"]) == {"a.py": before}
 
 
+def commit_a_file(writer: TrailWriter) -> None:
+    """Commit a file as `vibes flush --commit` commits the trail, while git doubts another one."""
+    git, file = open_repository(writer.root), writer.root / "new file"
+    assert git is not None
+    file.write_text("new\n")
+    (writer.root / ".git/info").mkdir(exist_ok=True)
+    (writer.root / ".git/info/attributes").write_text(".ai-audit/* filter=evil\n")
+    doubted = writer.files.log.stat().st_mtime_ns
+    os.utime(writer.root / ".git/index", ns=(doubted, doubted))
+    assert commit_files(git, [file], "Commit")
+    git.close()
+
+
 SETTINGS = [
     "core.fsmonitor",
     "core.pager",
@@ -167,6 +181,7 @@ def test_no_program_of_the_configuration_runs(
     trap.ran()
     call_everything(writer)
     give_up_a_commit(writer)
+    commit_a_file(writer)
 
 
 def test_no_signature_program_runs(writer: TrailWriter, trap: Trap) -> None:
@@ -194,6 +209,7 @@ def test_no_file_system_monitor_runs(writer: TrailWriter, trap: Trap) -> None:
     assert trap.ran(), "git alone runs it: the trap works"
     call_everything(writer)
     give_up_a_commit(writer)
+    commit_a_file(writer)
 
 
 def test_no_text_conversion_or_external_diff_runs(writer: TrailWriter, trap: Trap) -> None:
@@ -220,6 +236,7 @@ def test_no_hook_runs(writer: TrailWriter, trap: Trap) -> None:
         (hooks / name).chmod(0o755)
     call_everything(writer)
     give_up_a_commit(writer)
+    commit_a_file(writer)
 
 
 def test_replacement_objects_do_not_change_history(writer: TrailWriter) -> None:
