@@ -32,28 +32,16 @@ class FileNames:
     @cached_property
     def annotated_files(self) -> Mapping[str, None]:
         """The existing files that annotations are about, by their current names (R19)."""
-        now = dict.fromkeys(
-            self._new_names.get(name) if name in self._gone else name for name in self.names
-        )
         return dict.fromkeys(
-            name
-            for name in now
-            if name is not None and name not in self._gone and self._exists(name)
+            self.new_names.get(name, name)
+            for name in self.names
+            if name not in self._gone or name in self.new_names
         )
-
-    @property
-    def new_names(self) -> Mapping[str, str]:
-        """The names that files have now which were renamed, by the recorded ones."""
-        return {
-            name: now
-            for name, now in self._new_names.items()
-            if now not in self._gone and self._exists(now)
-        }
 
     @property
     def has_gone_files(self) -> bool:
         """Whether annotations are about files that do not exist, even by another name."""
-        return len(self._gone) > len(self._new_names)
+        return len(self._gone) > len(self.new_names)
 
     def former_paths(self, path: str) -> tuple[str, ...]:
         """Return the former names of a file under which annotations are recorded."""
@@ -62,17 +50,20 @@ class FileNames:
     @cached_property
     def _former_names(self) -> Mapping[str, Sequence[str]]:
         former: dict[str, list[str]] = defaultdict(list)
-        for name, now in self._new_names.items():
-            if now != name:
-                former[now].append(name)
+        for name, now in self.new_names.items():
+            former[now].append(name)
         return former
 
     @cached_property
-    def _new_names(self) -> Mapping[str, str]:
-        """The new names of renamed files: from the client, else from git."""
-        found = {name: self._renamed[name] for name in self._gone if name in self._renamed}
-        found |= self._names_in_git([name for name in self._gone if name not in found])
-        return {name: found[name] for name in self._gone if name in found}
+    def new_names(self) -> Mapping[str, str]:
+        """The names that files have now which were renamed: from the client, else from git."""
+        unknown = [name for name in self._gone if name not in self._renamed]
+        found = {**self._names_in_git(unknown), **self._renamed}
+        return {
+            name: now
+            for name in self._gone
+            if (now := found.get(name)) is not None and self._exists(now)
+        }
 
     def _names_in_git(self, names: Iterable[str]) -> Mapping[str, str]:
         """Return the names that files of the project have now by git."""
