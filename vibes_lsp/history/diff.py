@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 import os
-import re
-import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import literal_pathspec, run_git
+from vibes_lsp.history.git import literal_pathspec, run_git, without_filters
 from vibes_lsp.history.objects import TreeEntry
 from vibes_lsp.history.renames import BY_HASH, BY_SIMILARITY
 from vibes_lsp.history.repository import Repository
 
-_ENTRY: Final = re.compile(
-    rb"(?P<known>  ctime: \d+:\d+\n  mtime: (?P<seconds>\d+):(?P<nanoseconds>\d+)\n"
-    rb"  [^\n]*\n  [^\n]*\n  size: (?P<size>\d+)\t[^\n]*\n)?"
-    rb"(?P<tag>[A-Z?]) (?P<name>.*)",
-    re.DOTALL,
-)
-"""What `git ls-files -z -t --debug` prints up to a NUL: `stat` of the previous file, tag, path."""
 
-
-def changed_in_work_tree(repository: Repository, folder: Path) -> frozenset[str]:
+def changed_in_work_tree(folder: Path) -> frozenset[str]:
     """Return the files in a folder that differ from the index, relative to the folder.
 
-    These are changed, deleted, and new files that are not ignored. Files whose `stat` alone changed
-    are included, and so are files not older than the index: a write while git looked can leave the
-    same time and size. Callers compare contents. Empty if git fails.
+    These are changed, deleted, and new files that are not ignored, and perhaps some that are the
+    same: callers compare contents. No filter runs. Empty if git fails.
     """
-    options = ("-z", "-t", "--cached", "--others", "--exclude-standard", "--debug")
     try:
-        index = repository.index_file()
-        written = index.stat().st_mtime_ns if index.exists() else 0
-        listed = run_git(folder, "ls-files", *options, "--", ".")
-    except (HistoryUnavailable, OSError):
+        listed = run_git(
+            folder,
+            "-c",
+            "core.checkStat=minimal",
+            "diff-files",
+            "--name-only",
+            "-z",
+            "--relative",
+            "--ignore-submodules=all",
+            "-O/dev/null",
+            environment=without_filters(folder),
+        )
+        return frozenset(map(os.fsdecode, listed.split(b"\0")[:-1])) | untracked_files(folder)
+    except HistoryUnavailable:
         return frozenset()
-    return frozenset(_changed(folder, listed, written))
 
 
 def changed_since(repository: Repository, commit: str, folder: Path) -> frozenset[str]:
@@ -59,7 +56,7 @@ def changed_since(repository: Repository, commit: str, folder: Path) -> frozense
     listed = run_git(repository.root, *_STAGED, "--name-only", "-z", "--no-renames", commit, "--")
     names = (name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0")[:-1])
     staged = {name[len(prefix) :] for name in names if name.startswith(prefix)}
-    return changed_in_work_tree(repository, folder) | staged
+    return changed_in_work_tree(folder) | staged
 
 
 def untracked_files(folder: Path) -> frozenset[str]:
@@ -71,38 +68,6 @@ def untracked_files(folder: Path) -> frozenset[str]:
     listed = run_git(folder, "ls-files", "-z", "--others", "--exclude-standard", "--", ".")
     names = (os.fsdecode(name) for name in listed.split(b"\0")[:-1])
     return frozenset(name for name in names if not name.endswith("/"))  # a nested repository
-
-
-def _changed(folder: Path, listed: bytes, written: int) -> Iterator[str]:
-    before: str | None = None
-    for part in [*listed.split(b"\0")[:-1], listed.rpartition(b"\0")[2] + b"H "]:
-        entry = _ENTRY.fullmatch(part)
-        if entry is None:  # an unknown git version's format
-            return
-        if before is not None and entry["known"] is not None:
-            seen = int(entry["seconds"]), int(entry["nanoseconds"]), int(entry["size"])
-            if not _matches_index(folder / before, *seen, written):
-                yield before
-        name = entry["name"].decode("utf-8", "surrogateescape")
-        if entry["tag"] == b"?" and not name.endswith("/"):  # a nested repository
-            yield name
-        before = name if entry["tag"] == b"H" else None
-
-
-def _matches_index(path: Path, seconds: int, nanoseconds: int, size: int, written: int) -> bool:
-    try:
-        found = os.lstat(path)
-    except (OSError, ValueError):
-        return False
-    if stat.S_ISDIR(found.st_mode):  # a submodule
-        return True
-    whole, rest = divmod(found.st_mtime_ns, 1_000_000_000)
-    if found.st_mtime_ns >= written:
-        return False
-    return (whole & 0xFFFFFFFF, found.st_size & 0xFFFFFFFF) == (seconds, size) and nanoseconds in {
-        0,
-        rest,
-    }
 
 
 _OPTIONS: Final = (
@@ -206,7 +171,7 @@ def diff_files(
         found = _since(
             repository,
             span.base,
-            [prefix + name for name in (*changed_in_work_tree(repository, folder), *also)],
+            [prefix + name for name in (*changed_in_work_tree(folder), *also)],
         )
     return sorted(
         (each for each in found if each.name.startswith(prefix)), key=lambda each: each.name

@@ -190,7 +190,7 @@ class CommandFiles:
         untracked = frozenset(filter(_is_text, untracked_files(project)))
         found: list[CommandFile] = []
         if windows and len(_active(events, seen.sessions)) == 1:
-            names = set(filter(_is_text, changed_in_work_tree(repository, project)))
+            names = set(filter(_is_text, changed_in_work_tree(project)))
             names -= frozenset(reported)
             new = frozenset() if seen.untracked is None else untracked - seen.untracked
             if len(names) <= MAX_CHANGED:

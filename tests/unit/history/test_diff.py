@@ -1,4 +1,4 @@
-"""Files that differ from the index, found by `stat` only, so that no filter runs."""
+"""Files that differ from the index; no filter runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from tests.trails import Repository
 from vibes_lsp.history.diff import changed_in_work_tree
-from vibes_lsp.history.repository import Repository as Opened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,7 +16,7 @@ NEW = "größe.py" if sys.platform == "win32" else "größe\nnew.py"
 
 
 def changed(folder: Path) -> frozenset[str]:
-    return changed_in_work_tree(Opened(folder), folder)
+    return changed_in_work_tree(folder)
 
 
 def aged(repository: Repository) -> None:
@@ -69,6 +68,35 @@ def test_no_filter_runs(repository: Repository, tmp_path: Path) -> None:
     assert not ran.exists()
     repository.git("status", "--short")
     assert ran.exists(), "git alone runs it: the trap works"
+
+
+def test_no_filter_runs_where_git_compares_contents(repository: Repository, tmp_path: Path) -> None:
+    repository.write(".gitattributes", "*.py filter=evil\n")
+    file = repository.write("a.py", "1\n")
+    repository.commit("First")
+    ran, index = tmp_path / "ran", repository.path / ".git/index"
+    repository.git("config", "filter.evil.clean", f"touch {ran.as_posix()}; cat")
+    for changes in (False, True):
+        modified = file.stat().st_mtime_ns
+        if changes:
+            repository.write("a.py", "2\n")
+            os.utime(file, ns=(modified, modified))
+        os.utime(index, ns=(modified, modified))
+        assert changed(repository.path) == ({"a.py"} if changes else set())
+    assert not ran.exists()
+    repository.git("diff-files", "--name-only")
+    assert ran.exists(), "git alone runs it: the trap works"
+
+
+def test_names_are_relative_to_the_folder(repository: Repository) -> None:
+    for name in ("inner/a.py", "inner/same.py", "b.py"):
+        repository.write(name, "1\n")
+    repository.commit("First")
+    aged(repository)
+    for name in ("inner/a.py", "inner/new.py", "b.py"):
+        repository.write(name, "other\n")
+    assert changed(repository.path / "inner") == {"a.py", "new.py"}
+    assert changed(repository.path) == {"inner/a.py", "inner/new.py", "b.py"}
 
 
 def test_without_a_repository_nothing_changed(tmp_path: Path) -> None:
