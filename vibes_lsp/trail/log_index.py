@@ -34,7 +34,7 @@ from vibes_lsp.trail.records import (
     logged_session,
     read_edge,
 )
-from vibes_lsp.trail.rows import ANNOTATION_KINDS, BRIEF, EDGE_TYPES, LogLineKind
+from vibes_lsp.trail.rows import ANNOTATION_KINDS, BRIEF, EDGE_TYPES, Brief, LogLineKind
 
 RARE_KINDS: Final = frozenset({LogLineKind.SESSION, LogLineKind.DELEGATION, LogLineKind.OTHER})
 _PAGE: Final = 4_096
@@ -184,14 +184,18 @@ class LogIndex(TrailIndex):
 
     def ids(self, lines: Iterable[int]) -> Iterator[str]:
         """Yield the ids of the records on some lines, without those that the decoder rejects."""
+        for line, data, brief in self._briefs(lines):
+            if brief.annotation_id:
+                yield brief.annotation_id
+            elif isinstance(record := _decode(line, data), LogRecord):
+                yield record.id
+
+    def _briefs(self, lines: Iterable[int]) -> Iterator[tuple[int, bytes, Brief]]:
+        """Yield some lines with what the fast decoder finds in them."""
         pending = iter(lines)
         while batch := list(islice(pending, _BATCH)):
             for line, data in zip(batch, self.raw_lines(batch), strict=True):
-                known = BRIEF.decode(data)
-                if known is not None and known.annotation_id:
-                    yield known.annotation_id
-                elif isinstance(record := _decode(line, data), LogRecord):
-                    yield record.id
+                yield line, data, BRIEF.decode(data) or Brief()
 
     def records_of(self, *kinds: LogLineKind) -> Iterator[LogRecord]:
         """Decode all records of some kinds in log order."""
@@ -263,15 +267,12 @@ class LogIndex(TrailIndex):
         """Decode all annotations since a time, and perhaps some older ones, in log order."""
         # A day earlier, because timestamps may have any UTC offset.
         day = (moment - timedelta(days=1)).date().isoformat()
-        pending = self.lines_of(*ANNOTATION_KINDS)
-        while batch := list(islice(pending, _BATCH)):
-            for line, data in zip(batch, self.raw_lines(batch), strict=True):
-                known = BRIEF.decode(data)
-                stamp = None if known is None else known.timestamp
-                is_older = stamp is not None and _is_dated(stamp) and stamp < day
-                record = None if is_older else _decode(line, data)
-                if isinstance(record, LogRecord):
-                    yield record
+        for line, data, brief in self._briefs(self.lines_of(*ANNOTATION_KINDS)):
+            stamp = brief.timestamp or ""
+            is_older = _is_dated(stamp) and stamp < day
+            record = None if is_older else _decode(line, data)
+            if isinstance(record, LogRecord):
+                yield record
 
     def by_id(self, identifier: str) -> LogRecord | None:
         """Return the first record with this whole id; equal ids mean equal records (R3).
@@ -348,8 +349,12 @@ class LogIndex(TrailIndex):
     def _edits_with_prefix(self, prefix: str) -> list[LogRecord]:
         """Return the first hunks of the edits whose id starts with a prefix; of no record it is."""
         edits = self.numbers("SELECT min(row) FROM annotation WHERE edit NOTNULL GROUP BY edit")
-        found = self._decode_records(sorted(edits))
-        return [record for record in found if (record.text("edit") or "").startswith(prefix)]
+        found = (
+            line
+            for line, _, brief in self._briefs(sorted(edits))
+            if (brief.edit or "").startswith(prefix)
+        )
+        return list(self.records(found))
 
     def edges(
         self,

@@ -104,16 +104,17 @@ _DECODER: Final[FastDecoder[Any]] = FastDecoder(Union[tuple(ROWS.values())])  # 
 _CONFLICT_BYTES: Final = tuple(marker.encode() for marker in CONFLICT_MARKERS)
 
 
-class _Brief(msgspec.Struct, gc=False):
-    """The id and the time of a record; of an edge also its ends."""
+class Brief(msgspec.Struct, gc=False):
+    """The id and the time of a record; of a hunk its edit, of an edge its ends."""
 
     annotation_id: str | None = None
+    edit: str | None = None
     timestamp: str | None = None
     source_ref: str | None = None
     target_ref: str | None = None
 
 
-BRIEF: Final[FastDecoder[_Brief]] = FastDecoder(_Brief)
+BRIEF: Final[FastDecoder[Brief]] = FastDecoder(Brief)
 
 
 def without_known(
