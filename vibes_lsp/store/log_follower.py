@@ -117,8 +117,7 @@ class LogFollower:
 
         Args:
             delivered: The part, without the checksums of its blocks.
-            read_blocks: Returns these; called when the log changes. Without them, because it
-                raises `OutdatedIndex`, the log is delivered from the start.
+            read_blocks: Returns these; called when the log changes.
             seen: The log's stamp at that time; None if it is unknown.
             settled: Whether the log was old enough for its stamp to show every later change.
         """
@@ -321,10 +320,7 @@ class LogFollower:
         If it is longer than `whole_up_to` and the log seems to have grown, only its last blocks
         are compared, unless these differ.
         """
-        try:
-            delivered = self._with_blocks()
-        except OutdatedIndex:
-            return 0
+        delivered = self._with_blocks()
         end = delivered.end
         if delivered.unterminated and found.size != end:
             end -= 1  # its last line is another one
