@@ -22,41 +22,37 @@ def changed_in_work_tree(folder: Path) -> frozenset[str]:
     same: callers compare contents. No filter runs. Empty if git fails.
     """
     try:
-        listed = run_git(
-            folder,
-            "-c",
-            "core.checkStat=minimal",
-            "diff-files",
-            "--name-only",
-            "-z",
-            "--relative",
-            "--ignore-submodules=all",
-            "-O/dev/null",
-            environment=without_filters(folder),
-        )
-        return frozenset(map(os.fsdecode, listed.split(b"\0")[:-1])) | untracked_files(folder)
+        return _differing(folder, "diff-files")
     except HistoryUnavailable:
         return frozenset()
 
 
-def changed_since(repository: Repository, commit: str, folder: Path) -> frozenset[str]:
-    """Return the files in a folder that differ from a commit, relative to the folder.
-
-    These are deleted files too, and perhaps some that are the same; see `changed_in_work_tree`.
+def changed_since(folder: Path, commit: str) -> frozenset[str]:
+    """Return the files in a folder that differ from a commit, as `changed_in_work_tree` does.
 
     Args:
-        repository: The repository.
-        commit: A full hash.
         folder: The folder.
+        commit: A full hash.
 
     Raises:
         HistoryUnavailable: Git fails.
     """
-    prefix = repository.prefix_of(folder)
-    listed = run_git(repository.root, *_STAGED, "--name-only", "-z", "--no-renames", commit, "--")
-    names = (name.decode("utf-8", "surrogateescape") for name in listed.split(b"\0")[:-1])
-    staged = {name[len(prefix) :] for name in names if name.startswith(prefix)}
-    return changed_in_work_tree(folder) | staged
+    return _differing(folder, "diff-index", commit)
+
+
+def _differing(folder: Path, *command: str) -> frozenset[str]:
+    options = ("--name-only", "-z", "--relative", "--no-renames", "--ignore-submodules=all")
+    listed = run_git(
+        folder,
+        "-c",
+        "core.checkStat=minimal",
+        *command[:1],
+        *options,
+        "-O/dev/null",
+        *command[1:],
+        environment=without_filters(folder),
+    )
+    return frozenset(map(os.fsdecode, listed.split(b"\0")[:-1])) | untracked_files(folder)
 
 
 def untracked_files(folder: Path) -> frozenset[str]:

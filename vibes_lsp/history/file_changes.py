@@ -226,18 +226,19 @@ def last_changes(repository: Repository, commit: str, since: datetime | None) ->
     Raises:
         HistoryUnavailable: Git fails.
     """
-    found: dict[str, str] = {}
+    found: dict[str, str | None] = {}
     older: set[str] = set()
     with closing(_changed_names(repository, "--first-parent", commit, "--")) as changes:
         for changed, moment, name in changes:
-            if since is not None and moment < since:
+            is_older = since is not None and moment < since
+            if is_older:
                 older.add(changed)
             else:
                 older.clear()
             if len(older) > _MAX_OLDER:
                 break
-            found.setdefault(name, changed)
-    return found
+            found.setdefault(name, None if is_older else changed)
+    return {name: changed for name, changed in found.items() if changed is not None}
 
 
 def _changed_names(

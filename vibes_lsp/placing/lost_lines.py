@@ -10,7 +10,6 @@ from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.diff import changed_since
-from vibes_lsp.history.repository import Repository
 from vibes_lsp.placing.committed_lines import CommittedOwners
 from vibes_lsp.placing.hash_placement import consecutive
 from vibes_lsp.placing.hunk_records import LineOwner
@@ -36,19 +35,18 @@ class LostBlocks:
 
 
 def lost_lines(
-    repository: Repository, folder: Path, head: str, committed: CommittedOwners, read: ReadText
+    folder: Path, head: str, committed: CommittedOwners, read: ReadText
 ) -> Iterator[PlacedLines]:
     """Yield the lines of HEAD that files of the work tree have lost.
 
     Args:
-        repository: The repository.
         folder: The project's folder.
         head: The commit of HEAD.
         committed: Whose its lines are.
         read: Returns a file on disk.
     """
     try:
-        changed = changed_since(repository, head, folder)
+        changed = changed_since(folder, head)
     except HistoryUnavailable:
         return
     for path in sorted(changed):

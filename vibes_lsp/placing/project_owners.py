@@ -367,7 +367,7 @@ class ProjectOwners:
         if self._repository is None or self._committed is None or self._head is None:
             return ()
         folder = self._trail.directory.project
-        return list(lost_lines(self._repository, folder, self._head, self._committed, self._read))
+        return list(lost_lines(folder, self._head, self._committed, self._read))
 
     def _has_left(self, edit: WaitingEdit) -> bool:
         """Whether the file of an edit has no distinctive line of it."""
