@@ -10,7 +10,7 @@ import logging
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from lsprotocol import types
 
@@ -24,6 +24,7 @@ from vibes_lsp.lsp.server import Server
 from vibes_lsp.store.waiting import has_mark, waiting_place
 
 _logger = logging.getLogger(__name__)
+_K = TypeVar("_K")
 
 FLUSH_PAUSE: Final = 2.0
 """Seconds without a record and without a change of any document, after which a trail is flushed."""
@@ -40,28 +41,28 @@ The answer goes out first, and a burst of records causes one refresh.
 """
 
 
-class Debouncer:
+class Debouncer(Generic[_K]):
     """Runs a task for a key once some time has passed without another call for it.
 
-    A task that fails is logged; the next one runs all the same.
+    There is one task at a time for a key. One that fails is logged; the next one runs all the same.
 
     Args:
         run: The task, given the key.
         pause: Seconds.
     """
 
-    def __init__(self, run: Callable[[str], Coroutine[Any, Any, None]], pause: float) -> None:
+    def __init__(self, run: Callable[[_K], Coroutine[Any, Any, None]], pause: float) -> None:
         self._run = run
         self._pause = pause
-        self._waiting: dict[str, asyncio.TimerHandle] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._waiting: dict[_K, asyncio.TimerHandle] = {}
+        self._running: dict[_K, asyncio.Task[None]] = {}
 
-    def schedule(self, key: str) -> None:
+    def schedule(self, key: _K) -> None:
         """Run the task after a pause from now, and not after one that began before."""
         self.cancel(key)
         self._waiting[key] = asyncio.get_running_loop().call_later(self._pause, self._start, key)
 
-    def cancel(self, key: str) -> None:
+    def cancel(self, key: _K) -> None:
         """Do not run the task that waits for a key."""
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
@@ -77,18 +78,21 @@ class Debouncer:
         for key in list(self._waiting):
             self.cancel(key)
 
-    def _start(self, key: str) -> None:
+    def _start(self, key: _K) -> None:
         del self._waiting[key]
-        task = asyncio.get_running_loop().create_task(self._run_logged(key))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        if key in self._running:
+            self.schedule(key)
+        else:
+            self._running[key] = asyncio.get_running_loop().create_task(self._run_logged(key))
 
-    async def _run_logged(self, key: str) -> None:
+    async def _run_logged(self, key: _K) -> None:
         try:
             await self._run(key)
         except Exception as error:  # noqa: BLE001  # no request waits for it
             message = report(error).message  # with the traceback
             _logger.error("in the background: %s", message)  # noqa: TRY400
+        finally:
+            del self._running[key]
 
 
 class TrailPolling:
@@ -191,16 +195,15 @@ class BackgroundFlush:
         self._flushes = Debouncer(self._flush, FLUSH_PAUSE)
         self._refreshes = Debouncer(self._refresh, REFRESH_PAUSE)
         self._events = Debouncer(self._fold_events, EVENTS_PAUSE)
-        self._running: set[str] = set()
 
     def schedule(self, project: Project) -> None:
         """Flush a trail in the next pause; refresh the client once the command is answered."""
-        self._flushes.schedule(str(project.directory.path))
+        self._flushes.schedule(project)
         self.schedule_refresh(project)
 
     def schedule_refresh(self, project: Project) -> None:
         """Refresh the client once the request is answered: it may not watch the trail."""
-        self._refreshes.schedule(str(project.directory.path))
+        self._refreshes.schedule(project)
 
     def postpone(self) -> None:
         """Begin the pause again: the user is typing."""
@@ -221,7 +224,7 @@ class BackgroundFlush:
         for project in self._server.projects.all():
             directory = project.directory
             if has_waiting_events(str(directory.waiting_events)) or has_mark(directory):
-                self._events.schedule(str(project.directory.path))
+                self._events.schedule(project)
 
     async def flush_document(self, uri: str) -> None:
         """Record the pending completions of a document that was saved or closed."""
@@ -247,39 +250,22 @@ class BackgroundFlush:
                 if project.has_recorder:
                     _flush(project, open_texts(self._server.projects, project))
                     project.recorder.close()
-            except VibesError as error:
-                _logger.warning("%s is not flushed: %s", project.directory.path, error.message)
             except Exception as error:  # noqa: BLE001  # the others are flushed
-                path, message = project.directory.path, report(error).message
-                _logger.error("%s is not flushed: %s", path, message)  # noqa: TRY400
+                found = error if isinstance(error, VibesError) else report(error)
+                _logger.warning("%s is not flushed: %s", project.directory.path, found.message)
 
-    async def _refresh(self, _key: str) -> None:
+    async def _refresh(self, _project: Project) -> None:
         await refresh_outdated(self._server)
 
-    async def _fold_events(self, key: str) -> None:
-        project = self._project(key)
-        if project is not None and not project.is_indexing:
+    async def _fold_events(self, project: Project) -> None:
+        if not project.is_indexing:
             await self._run(project, partial(_fold_events, project))
 
-    def _project(self, key: str) -> Project | None:
-        projects = self._server.projects.all()
-        return next((each for each in projects if str(each.directory.path) == key), None)
-
-    async def _flush(self, key: str) -> None:
-        project = self._project(key)
-        if project is None or project.is_indexing:
+    async def _flush(self, project: Project) -> None:
+        if project.is_indexing:
             return
-        is_pending = (
-            key in self._running
-        )  # a second flush would only block a thread until the first ends
-        if not is_pending:
-            self._running.add(key)
-            try:
-                texts = open_texts(self._server.projects, project)
-                is_pending = await self._run(project, partial(_flush, project, texts))
-            finally:
-                self._running.discard(key)
-        if is_pending:
+        texts = open_texts(self._server.projects, project)
+        if await self._run(project, partial(_flush, project, texts)):
             self.schedule(project)
 
     async def _run(self, project: Project, flush: Callable[[], bool]) -> bool:

@@ -26,7 +26,7 @@ _EVERY_FILE: Final = types.FileOperationFilter(types.FileOperationPattern("**/*"
 
 def register(  # noqa: C901  # a list of handlers
     server: Server, flush: BackgroundFlush, watchers: FileWatchers
-) -> Debouncer:
+) -> Debouncer[str]:
     """Follow the client's documents; return what locates them again after a pause in typing."""
     relocations = Debouncer(partial(_relocate, server, flush), TYPING_PAUSE)
 

@@ -71,16 +71,15 @@ async def test_only_completions_that_can_be_recorded_are_flushed_later(
         file.write_bytes(content)
     flush = BackgroundFlush(stub)  # type: ignore[arg-type]  # it has what is asked for
     flush.schedule_pending(stub.open(project))
-    key = str(project.recorder.directory.path)
+    key = stub.projects.refreshed(project.recorder.directory)
     flush._flushes.cancel(key)
-    stub.projects.refreshed(project.recorder.directory)
     await flush._flush(key)
     assert (key in flush._flushes._waiting) == (content is None), (
         "only the completion of another program is waited for"
     )
     assert file.exists()
     flush.flush_all()
-    await asyncio.gather(*flush._flushes._tasks, *flush._refreshes._tasks)
+    await asyncio.gather(*flush._flushes._running.values(), *flush._refreshes._running.values())
 
 
 async def test_a_project_that_cannot_be_flushed_does_not_stop_the_others(
