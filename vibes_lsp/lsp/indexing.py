@@ -16,7 +16,7 @@ from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.projects import MAX_READ, Project
 from vibes_lsp.lsp.refresh import refresh_project
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.shown_progress import ShownProgress, begin_progress
+from vibes_lsp.lsp.shown_progress import Show, shown_progress
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
 
 _logger = logging.getLogger(__name__)
@@ -68,29 +68,25 @@ class Indexing:
 
     async def _index(self, project: Project) -> None:
         server = self._server
-        progress: ShownProgress | None = None
-        try:
-            progress = await begin_progress(server, "Indexing the audit trail")
-            await _read(server, project, progress)
-        finally:
-            project.end_indexing()
-            if progress is not None:
-                progress.end()
+        async with shown_progress(server, "Indexing the audit trail") as show:
+            try:
+                await _read(server, project, show)
+            finally:
+                project.end_indexing()
         _logger.debug("the log of %s was indexed", project.directory.path)
         await refresh_project(server)
         if server.projects.opened_in(project):  # git history was not looked up while it was read
             await look_up_history(server, project)
 
 
-async def _read(server: Server, project: Project, progress: ShownProgress | None) -> None:
+async def _read(server: Server, project: Project, show: Show) -> None:
     """Read the log of a trail: by its saved index, else in a thread."""
     trail, directory = project.trail, project.directory
 
-    def show(_step: str, percentage: int) -> None:
-        if progress is not None:
-            progress.show(min(99, percentage))
+    def show_part(_step: str, percentage: int) -> None:
+        show(min(99, percentage), None)
 
-    result = await run_task(INDEX, directory, show=show)
+    result = await run_task(INDEX, directory, show=show_part)
     if result.get("saved") is True and trail.log.bytes_to_read() <= MAX_READ:
         trail.refresh()
         return
@@ -99,7 +95,7 @@ async def _read(server: Server, project: Project, progress: ShownProgress | None
     loop, size = asyncio.get_running_loop(), max(1, _size(directory))
 
     def show_from_thread(done: int) -> None:
-        loop.call_soon_threadsafe(show, INDEX, 100 * done // size)
+        loop.call_soon_threadsafe(show_part, INDEX, 100 * done // size)
 
     def index() -> None:
         trail.refresh(progress=show_from_thread)

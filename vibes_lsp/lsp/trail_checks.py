@@ -10,11 +10,11 @@ from functools import partial
 from typing import Final
 
 from vibes_lsp.errors import CheckFailed, VibesError
-from vibes_lsp.lsp.child_process import CHECK, ShowProgress, run_task
+from vibes_lsp.lsp.child_process import CHECK, run_task
 from vibes_lsp.lsp.child_work import check
 from vibes_lsp.lsp.projects import MAX_READ
 from vibes_lsp.lsp.server import CommandFailed, Server
-from vibes_lsp.lsp.shown_progress import ShownProgress, begin_progress
+from vibes_lsp.lsp.shown_progress import shown_progress
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import AuditDir
 
@@ -46,23 +46,16 @@ def _is_large(directory: AuditDir) -> bool:
 
 
 async def _check_in_process(server: Server, directory: AuditDir, path: str | None) -> Members:
-    progress = await begin_progress(server, _TITLE)
-    try:
+    async with shown_progress(server, _TITLE) as show:
+
+        def show_step(step: str, percentage: int) -> None:
+            if step in _SHARES:
+                first, last = _SHARES[step]
+                show(first + (last - first) * percentage // 100, step)
+
         paths = () if path is None else (path,)
-        result = await run_task(CHECK, directory, *paths, show=_shower(progress))
-    finally:
-        if progress is not None:
-            progress.end()
+        result = await run_task(CHECK, directory, *paths, show=show_step)
     problem = text(result, "problem")
     if problem is not None:
         raise CheckFailed(problem)
     return result
-
-
-def _shower(progress: ShownProgress | None) -> ShowProgress:
-    def show(step: str, percentage: int) -> None:
-        if progress is not None and step in _SHARES:
-            first, last = _SHARES[step]
-            progress.show(first + (last - first) * percentage // 100, step)
-
-    return show
