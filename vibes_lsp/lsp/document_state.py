@@ -54,10 +54,10 @@ class DocumentState:
     def __init__(self, path: str, document: Document, trail: TrailSnapshot) -> None:
         self.path = path
         self._document = document
-        self._generation: int
         self._saved_revision: int
         self._known: KnownFile
-        self._claims: Sequence[RecordClaim]
+        self._trail: TrailSnapshot
+        self._claims: Sequence[RecordClaim] | None
         self._base: tuple[Placement, ...]  # in the text that was last compared
         self._edits: Edits  # since
         self._placements: tuple[Placement, ...]
@@ -77,7 +77,7 @@ class DocumentState:
 
     def is_current(self, trail: TrailSnapshot) -> bool:
         """Whether only edits lie between the placements and a trail, which they follow."""
-        return (self._generation, self._saved_revision) == (
+        return (self._trail.generation, self._saved_revision) == (
             trail.generation,
             self._document.saved_revision,
         )
@@ -137,10 +137,10 @@ class DocumentState:
 
     def _place(self, trail: TrailSnapshot, followed: Sequence[Placement]) -> None:
         """Place the annotations, those with only recorded lines where the edits took them."""
-        self._generation, self._saved_revision = trail.generation, self._document.saved_revision
+        self._trail, self._saved_revision = trail, self._document.saved_revision
         self._known = trail.looked_up(self.path).known
         placements = trail.place(self.path, self._document.text, self._known, is_open=True)
-        self._claims = claims_of(trail.trail, (each.lineage for each in placements))
+        self._claims = None
         self._snapshot = None
         self._reset(_with_followed(placements, followed))
 
@@ -151,6 +151,8 @@ class DocumentState:
         self._is_told = True
 
     def _request(self) -> LocateRequest:
+        if self._claims is None:
+            self._claims = claims_of(self._trail.trail, (each.lineage for each in self._base))
         work = partial(place_again, self._document.text, self._base, self._known, self._claims)
         return LocateRequest(self._document.revision, self._edits, work)
 

@@ -115,6 +115,7 @@ def standing_lines(
     for place, owner in enumerate(owners):
         if owner is not None and owner.edit in edits:
             numbers.setdefault(owner.edit, {})[place] = owner.number
+    distinctive = text.distinctive if state.lines is text.lines else state.distinctive
     found: dict[int, StandingLine] = {}
     for name, lines in numbers.items():
         new = sorted(candidates & lines.keys())
@@ -122,7 +123,7 @@ def standing_lines(
             continue
         edit = edits[name]
         snapshot = waiting.snapshots(edit.content)
-        known = _known(edit, lines, _reference(edit, state, snapshot))
+        known = _known(edit, lines, _reference(edit, state, distinctive, snapshot))
         is_sure = (
             name in recognised
             or _is_recognised(known, text)
@@ -184,16 +185,16 @@ def _search(
 
 
 def _reference(
-    edit: WaitingEdit, state: ReplayedText, snapshot: Text | None
+    edit: WaitingEdit, state: ReplayedText, distinctive: AbstractSet[int], snapshot: Text | None
 ) -> AbstractSet[int] | None:
     """Return which lines of an edit were distinctive when last seen; None if that is not known."""
     held = state.places.get(edit.id)
     if held:
-        return {number for place, number in held.items() if place in state.distinctive}
+        return {number for place, number in held.items() if place in distinctive}
     if snapshot is None:
         return None
-    distinctive = distinctive_numbers(snapshot.lines)
-    return {place - edit.first for place in distinctive if edit.first <= place < edit.end}
+    numbers = distinctive_numbers(snapshot.lines)
+    return {place - edit.first for place in numbers if edit.first <= place < edit.end}
 
 
 class _Known(NamedTuple):
@@ -250,6 +251,8 @@ def _unwritten(
     edit: WaitingEdit, numbers: Iterable[int], logged: Mapping[str, int]
 ) -> AbstractSet[int]:
     """Return those of some lines of an edit that the log does not have yet."""
+    if not logged:
+        return frozenset(numbers)
     left = Counter(edit.hashes)
     left.subtract(logged)
     found: set[int] = set()
