@@ -15,8 +15,8 @@ from typing import Final
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.store.audit_dir import LOG_NAME, AuditDir
+from vibes_lsp.store.bounded_lines import bounded_lines
 from vibes_lsp.store.files import open_file
-from vibes_lsp.store.log_follower import bounded_lines
 
 _SECRET: Final = secrets.token_bytes(16)
 _KEY_BYTES: Final = 8

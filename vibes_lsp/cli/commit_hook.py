@@ -11,7 +11,6 @@ from pathlib import Path
 from vibes_lsp.cli.output import escape, print_error, print_warning
 from vibes_lsp.errors import VibesError, report
 from vibes_lsp.ingest.hook import has_waiting_events
-from vibes_lsp.maintenance.hook_script import STOPPED
 from vibes_lsp.store.audit_dir import AuditDir
 
 
@@ -27,6 +26,8 @@ def prepare_commit(audit_dir: Path | None) -> int:
         try:
             prepared = prepare(Path.cwd(), os.environ, audit_dir, prepare=_fold_events)
         except RemovedTrail as error:
+            from vibes_lsp.maintenance.hook_script import STOPPED  # noqa: PLC0415
+
             print_error(error)
             return STOPPED
         for each in prepared:

@@ -18,7 +18,7 @@ from typing import IO, Final
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.repository_state import is_partial_clone, special_file
 from vibes_lsp.patience import GIT, Wait
-from vibes_lsp.store.log_follower import bounded_lines
+from vibes_lsp.store.bounded_lines import bounded_lines
 
 _SAFE_OPTIONS: Final = (
     "--no-pager",

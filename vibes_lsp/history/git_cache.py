@@ -13,7 +13,6 @@ A database that is damaged, locked or missing costs time only.
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import threading
 from collections.abc import Iterable, Sequence
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     import sqlite3
 
 _T = TypeVar("_T")
-_logger = logging.getLogger(__name__)
 
 _CODE: Final = Path(__file__).parents[1]
 _PACKAGES: Final = ("model", "anchors", "history", "trail", "placing")
@@ -166,9 +164,10 @@ class GitCache:
 
     def _give_up(self, error: sqlite3.Error) -> None:
         """Use no database any more; remove a damaged one."""
+        import logging  # noqa: PLC0415  # this is rare, and each commit would wait for it
         import sqlite3  # noqa: PLC0415
 
-        _logger.info("git is asked again: %s", error)
+        logging.getLogger(__name__).info("git is asked again: %s", error)
         if self._database is not None:
             with suppress(sqlite3.Error):
                 self._database.close()

@@ -20,12 +20,10 @@ from vibes_lsp.errors import VibesError
 from vibes_lsp.history.git import run_git, without_filters
 from vibes_lsp.history.staging import staged_entries
 from vibes_lsp.model.canonical_json import FastDecoder
-from vibes_lsp.store.appending import repair_partial_line
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_file, replace_file, write_temporary
 from vibes_lsp.store.git_folders import read_head
 from vibes_lsp.store.locks import FileLock, append_lock, fold_lock
-from vibes_lsp.store.manifest import parse_manifest
 from vibes_lsp.store.waiting import WaitingPlace, waiting_place
 
 _MAX_MARK: Final = 64 << 20
@@ -180,6 +178,10 @@ def _unstage(place: WaitingPlace, mark: Mark) -> None:
 
 def _restore_files(directory: AuditDir, mark: Mark) -> None:
     """Remove from the files on disk what the hook added; anything else in them stays."""
+    # few commits are given up, and each waits for what is imported
+    from vibes_lsp.store.appending import repair_partial_line  # noqa: PLC0415
+    from vibes_lsp.store.manifest import parse_manifest  # noqa: PLC0415
+
     added = {f'"annotation_id":"{identifier}"'.encode() for identifier in mark.records}
     if added:
         with append_lock(directory).acquire() as lock:

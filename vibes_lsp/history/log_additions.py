@@ -15,8 +15,7 @@ from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import text
 from vibes_lsp.patience import GIT, Wait
-from vibes_lsp.store.log_batches import MAX_LINE
-from vibes_lsp.store.log_follower import bounded_lines
+from vibes_lsp.store.bounded_lines import MAX_LINE, bounded_lines
 
 _MARK: Final = b"\x01commit "
 _BOM: Final = b"\xef\xbb\xbf"

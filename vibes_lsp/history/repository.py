@@ -10,44 +10,53 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.git import git_lines, run_git
-from vibes_lsp.history.git_cache import GitCache
 from vibes_lsp.history.objects import GitObjects
 from vibes_lsp.history.repository_state import common_git_folder
+from vibes_lsp.store.bounded_lines import bounded_lines
 from vibes_lsp.store.files import read_file
 from vibes_lsp.store.git_folders import MAX_REFS_FILE, git_folders
-from vibes_lsp.store.log_follower import bounded_lines
+
+if TYPE_CHECKING:
+    from vibes_lsp.history.git_cache import GitCache
 
 _MAX_IN_MEMORY: Final = 8 << 20
 """A file whose lines are read one by one is in memory up to this size."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Repository:
     """A git work tree.
 
     Attributes:
         root: Its top folder.
         objects: Its objects; git starts with the first request for one.
-        cache: What git answered about them; in memory, unless `use_saved` is called.
     """
 
     root: Path
     objects: GitObjects = field(init=False, compare=False, repr=False)
-    cache: GitCache = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "objects", GitObjects(self.root))
-        object.__setattr__(self, "cache", GitCache())
+
+    @cached_property
+    def cache(self) -> GitCache:
+        """What git answered about them; in memory, unless `use_saved` is called."""
+        # most commits, which wait for what is imported, ask nothing that is kept
+        from vibes_lsp.history.git_cache import GitCache  # noqa: PLC0415
+
+        return GitCache()
 
     def close(self) -> None:
         """End the process that reads objects, for which later requests find none; save."""
         self.objects.close()
-        self.cache.close()
+        if "cache" in vars(self):
+            self.cache.close()
 
     def head(self) -> str | None:
         """Return the commit of HEAD; None before the first commit."""

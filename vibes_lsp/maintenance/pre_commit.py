@@ -29,7 +29,6 @@ from vibes_lsp.history.given_up_commits import (
 )
 from vibes_lsp.history.missing_trail import refuse_missing_trail
 from vibes_lsp.history.staging import CommitIndex, open_commit_index
-from vibes_lsp.maintenance.hook_installation import NAMES, hooks_folder, update_hook
 from vibes_lsp.maintenance.late_edits import is_seen, note_seen
 from vibes_lsp.maintenance.lost_records import (
     Restored,
@@ -277,6 +276,13 @@ def _let_wait(directory: AuditDir, index: CommitIndex) -> WaitingPlace | None:
     if place_of_waiting(directory) is None:
         if index.repository.is_ignored(directory.log):
             return None
+        # only the first commit imports this
+        from vibes_lsp.maintenance.hook_installation import (  # noqa: PLC0415
+            NAMES,
+            hooks_folder,
+            update_hook,
+        )
+
         hook = hooks_folder(index.repository).path / NAMES[0]
         if not hook.exists():
             return None

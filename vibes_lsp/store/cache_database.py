@@ -7,7 +7,6 @@ again: a program that still has a removed database open finds and removes its fi
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,7 +20,6 @@ from vibes_lsp.store.user_cache import cache_subfolder, database_name
 if TYPE_CHECKING:
     import sqlite3
 
-_logger = logging.getLogger(__name__)
 
 _MAX_DATABASES: Final = 32
 """How many databases of a kind the cache keeps: those that were used last."""
@@ -83,7 +81,9 @@ class CacheDatabase:
             try:
                 connection = self.connect(str(path))
             except (sqlite3.Error, ValueError) as error:  # whose message may not be UTF-8
-                _logger.info("the database is made again: %s", error)
+                import logging  # noqa: PLC0415  # this is rare, and each commit would wait for it
+
+                logging.getLogger(__name__).info("the database is made again: %s", error)
                 if isinstance(error, sqlite3.OperationalError):  # another program has it
                     break
                 _remove(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.model.canonical_json import parse_object, parse_object_allowing_non_finite
@@ -11,11 +12,13 @@ from vibes_lsp.model.config import Config, validate_config
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import MAX_PATTERNS, Tracking
 from vibes_lsp.model.validation import Problem
-from vibes_lsp.risk.policy import Policy, read_policy
 from vibes_lsp.store import files
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.file_stamps import FileStamp, FileState
 from vibes_lsp.store.files import read_file
+
+if TYPE_CHECKING:
+    from vibes_lsp.risk.policy import Policy
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,12 @@ class LoadedConfig:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The problems of the file, by field."""
-        return self._validated[1]
+        return self._judged[1]
 
     @property
     def policy(self) -> Policy:
         """The risk policy."""
-        return self._validated[2]
+        return self._judged[0]
 
     @cached_property
     def tracking(self) -> Tracking:
@@ -61,10 +64,19 @@ class LoadedConfig:
         return Tracking(self.config.tracked_extensions, self.config.exclude_patterns)
 
     @cached_property
-    def _validated(self) -> tuple[Config, tuple[Problem, ...], Policy]:
+    def _validated(self) -> tuple[Config, list[Problem]]:
         if not self.present or self.problem is not None:
-            return Config(), (), Policy()
-        config, problems = validate_config(self.members)
+            return Config(), []
+        return validate_config(self.members)
+
+    @cached_property
+    def _judged(self) -> tuple[Policy, tuple[Problem, ...]]:
+        # who only writes, such as a commit, need not wait for the rules of a policy
+        from vibes_lsp.risk.policy import Policy, read_policy  # noqa: PLC0415
+
+        if not self.present or self.problem is not None:
+            return Policy(), ()
+        config, problems = self._validated
         policy, unusable = read_policy(config, self.members)
         found = [
             Problem(field, "expected a finite number", "number")
@@ -78,7 +90,7 @@ class LoadedConfig:
             Problem(each.field, each.message, "policy" if each.is_known else "unknown", each.offset)
             for each in unusable
         ]
-        return config, tuple(found), policy
+        return policy, tuple(found)
 
 
 def load_config(directory: AuditDir, previous: LoadedConfig | None = None) -> LoadedConfig:

@@ -11,12 +11,8 @@ from io import BytesIO
 from typing import BinaryIO, Final
 
 from vibes_lsp.model.canonical_json import object_or_none
+from vibes_lsp.store.bounded_lines import CHUNK, MAX_LINE
 
-MAX_LINE: Final = 8 << 20
-"""Longest line in bytes that is read as a record; real ones are below 2 kB."""
-
-CHUNK: Final = 1 << 18
-"""Bytes that are read at once."""
 BLOCK: Final = 1 << 13
 """Bytes that have one checksum: what is verified of a log that grew, for each record read."""
 

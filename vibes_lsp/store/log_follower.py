@@ -7,7 +7,6 @@ still match; otherwise it is delivered again from the first line that may differ
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
 import zlib
@@ -16,15 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import IO, BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final, TypeAlias
 
 from vibes_lsp.errors import OutdatedIndex
+from vibes_lsp.store.bounded_lines import CHUNK
 from vibes_lsp.store.file_stamps import FileStamp, is_settled
 from vibes_lsp.store.files import open_file, read_error, regular_file_stamp
 from vibes_lsp.store.log_batches import (
     BLOCK,
-    CHUNK,
-    MAX_LINE,
     DeliveredPart,
     LineBatch,
     read_batches,
@@ -44,23 +42,6 @@ _ALWAYS_VERIFIED: Final = 1 << 20
 """Delivered parts up to this many bytes are verified on every growth, in under a millisecond."""
 _VERIFIED_WHEN_SETTLED: Final = 8 << 20
 """Parts up to this many bytes are verified once the log is settled; of larger ones, the end."""
-
-
-def bounded_lines(file: IO[bytes]) -> Iterator[bytes]:
-    """Yield the lines of a file with their ends; of one that is too long the start and a hash.
-
-    So no line takes much memory, different lines differ, and a line over `MAX_LINE` is no record.
-    """
-    while line := file.readline(MAX_LINE + 1):
-        if len(line) <= MAX_LINE or line.endswith(b"\n"):
-            yield line
-            continue
-        rest = hashlib.sha256()
-        while part := file.readline(CHUNK):
-            rest.update(part.replace(b"\r", b"").removesuffix(b"\n"))  # line ends may differ
-            if part.endswith(b"\n"):
-                break
-        yield b"%b %b\n" % (line, rest.hexdigest().encode())
 
 
 @dataclass(frozen=True, slots=True)

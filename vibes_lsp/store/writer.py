@@ -15,6 +15,7 @@ from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.appending import append_lines, repair_partial_line
 from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.bounded_lines import MAX_LINE
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.file_stamps import FileStamp
 from vibes_lsp.store.files import (
@@ -37,7 +38,6 @@ from vibes_lsp.store.journal import (
 )
 from vibes_lsp.store.journal_folding import fold_journal
 from vibes_lsp.store.locks import FileLock, LockHandle, append_lock
-from vibes_lsp.store.log_batches import MAX_LINE
 from vibes_lsp.store.manifest import Manifest, ManifestForm, parse_manifest
 from vibes_lsp.store.reasoning import PackedEntry, pack_entry
 from vibes_lsp.store.versions import unsupported_versions

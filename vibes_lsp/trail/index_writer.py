@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.patience import TRAIL_INDEX
+from vibes_lsp.store.bounded_lines import MAX_LINE
 from vibes_lsp.store.cache_database import CacheDatabase
 from vibes_lsp.store.file_stamps import FileStamp
-from vibes_lsp.store.log_batches import BLOCK, MAX_LINE, DeliveredPart, LineBatch
+from vibes_lsp.store.log_batches import BLOCK, DeliveredPart, LineBatch
 from vibes_lsp.trail.rows import (
     EDGE_TYPES,
     REASONS,

@@ -12,7 +12,7 @@ from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk
 from vibes_lsp.history.log_additions import record_id_of
 from vibes_lsp.store import log_follower
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.log_follower import bounded_lines
+from vibes_lsp.store.bounded_lines import bounded_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

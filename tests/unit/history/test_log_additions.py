@@ -9,7 +9,7 @@ from tests.trails import Repository as GitRepository
 from vibes_lsp.history.commit_resolution import CommitResolver
 from vibes_lsp.history.log_additions import added_lines, record_id_of
 from vibes_lsp.history.repository import open_repository
-from vibes_lsp.store.log_batches import MAX_LINE
+from vibes_lsp.store.bounded_lines import MAX_LINE
 
 if TYPE_CHECKING:
     from pathlib import Path

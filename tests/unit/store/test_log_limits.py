@@ -12,7 +12,7 @@ from typing_extensions import override
 from tests.unit.store.followed_log import FollowedLog
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.store import log_follower
-from vibes_lsp.store.log_batches import CHUNK
+from vibes_lsp.store.bounded_lines import CHUNK
 from vibes_lsp.trail.log_index import LogIndex
 from vibes_lsp.trail.rows import LogLineKind
 
