@@ -17,7 +17,7 @@ from vibes_lsp.store.config import parse_config
 
 if TYPE_CHECKING:
     from vibes_lsp.model.config_schema import ConfigSuggestion, SchemaNode
-    from vibes_lsp.model.json_cursor import JsonCursor
+    from vibes_lsp.model.json_positions import JsonCursor
 
 _MAX_TEXT: Final = 1 << 17
 """Characters of the largest text in which a place is looked for: read from its start, in 0.15 s."""
@@ -126,7 +126,7 @@ def member_at(
     ls: Server, document: Document, position: types.Position
 ) -> tuple[JsonCursor, types.Range] | None:
     """Return the name or value at a position of a JSON text, and where it is; None elsewhere."""
-    from vibes_lsp.model.json_cursor import cursor_at  # noqa: PLC0415
+    from vibes_lsp.model.json_positions import cursor_at  # noqa: PLC0415
 
     source, line, before = _source(document, position)
     if len(source) > _MAX_TEXT:

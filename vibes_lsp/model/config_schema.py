@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vibes_lsp.model.config import CONFIG_SCHEMA
-from vibes_lsp.model.json_cursor import JsonCursor, cursor_at
+from vibes_lsp.model.json_positions import JsonCursor, cursor_at
 from vibes_lsp.model.json_schema import Schema, type_of
 
 _EMPTY: Final = {"object": "{}", "array": "[]", "string": '""'}

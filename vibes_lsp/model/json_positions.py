@@ -1,16 +1,97 @@
-"""Find the line and column of a member or value in a JSON text, for findings to point at."""
+"""Where things are in a JSON text, for findings to point at and for what is being written.
+
+The text may end anywhere, lack commas, or have a string that is not closed yet.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final
+from enum import Enum, auto
+from typing import Final, NamedTuple
 
-_COLON: Final = re.compile(r"\s*:")
-_PUNCTUATION_OR_WORD: Final = re.compile(r'[{}\[\],:]|[^\s{}\[\],:"]+')
-_TOKEN: Final = re.compile(
-    r'"(?>(?:[^"\\]|\\.)*)(?:"|(?P<unclosed>))|' + _PUNCTUATION_OR_WORD.pattern, re.DOTALL
+_TOKEN: Final = re.compile(r'"(?>(?:[^"\\\n]|\\.)*)"?|[{}\[\]:,]|[^\s{}\[\]:,"]+')
+_NEXT: Final = re.compile(r"\s*(\S?)")
+_VALUE: Final = re.compile(r'"(?>(?:[^"\\]|\\.)*)"\s*+:\s*+"', re.DOTALL)
+_CHARACTER: Final = re.compile(
+    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\"\\]",
+    re.DOTALL,
 )
+"""One character in JSON notation; a surrogate pair is one."""
+
+
+class _Expected(Enum):
+    NAME = auto()
+    COLON = auto()
+    VALUE = auto()
+    COMMA = auto()
+
+
+class _Level:
+    """An object or array that is open.
+
+    Attributes:
+        is_object: Whether it is an object.
+        expected: What comes next in it.
+        key: The name of the current member, or the index of the current item.
+        names: The names of its members, with the first offset of each.
+    """
+
+    def __init__(self, *, is_object: bool) -> None:
+        self.is_object = is_object
+        self.expected = _Expected.NAME if is_object else _Expected.VALUE
+        self.key = "" if is_object else "0"
+        self.names: dict[str, int] = {}
+
+
+class _Reader:
+    """Reads a text token by token.
+
+    Attributes:
+        levels: The objects and arrays that are open before the next token.
+    """
+
+    def __init__(self) -> None:
+        self.levels: list[_Level] = []
+
+    def read(self, source: str) -> Iterator[re.Match[str]]:
+        """Yield the tokens: strings, punctuation and bare words."""
+        for match in _TOKEN.finditer(source):
+            yield match
+            self._add(match)
+
+    def part(self, token: str) -> str | None:
+        """Return the name or index that a token begins; None if it is neither name nor item."""
+        level = self.levels[-1] if self.levels else None
+        if level is None or token in "}],:":
+            return None
+        if level.is_object:
+            return None if level.expected is _Expected.VALUE else _unquoted(token)
+        return level.key if level.expected is _Expected.VALUE else None
+
+    def _add(self, match: re.Match[str]) -> None:
+        token, levels = match.group(), self.levels
+        level = levels[-1] if levels else None
+        if token in "{[":
+            levels.append(_Level(is_object=token == "{"))
+        elif level is None:
+            return
+        elif token in "}]":
+            levels.pop()
+            if levels:
+                levels[-1].expected = _Expected.COMMA
+        elif token == ",":
+            if not level.is_object:
+                level.key = str(int(level.key) + 1)
+            level.expected = _Expected.NAME if level.is_object else _Expected.VALUE
+        elif token == ":":
+            level.expected = _Expected.VALUE
+        elif level.is_object and level.expected is not _Expected.VALUE:
+            level.key = _unquoted(token)
+            level.names.setdefault(level.key, match.start())
+            level.expected = _Expected.COLON
+        else:
+            level.expected = _Expected.COMMA
 
 
 def find_member(source: str, path: Sequence[str]) -> tuple[int, int] | None:
@@ -23,35 +104,13 @@ def find_member(source: str, path: Sequence[str]) -> tuple[int, int] | None:
     Returns:
         The place of the deepest part of `path` that exists; None when the first part does not.
     """
-    keys: list[str] = []  # the path to the next value, one part for each open bracket
-    counters: list[int | None] = []  # the index in an array; None in an object
-    best = 0
-    place: int | None = None
-    name_next = False
-    for match in _tokens(source):
-        token = match.group()
-        if counters and counters[-1] is not None and token != "]" and keys[-1] == "":
-            keys[-1] = str(counters[-1])
-            best, place = _deepest_match(keys, path, best, place, match.start())
-        if token in "{[":
-            counters.append(None if token == "{" else 0)
-            keys.append("")
-            name_next = token == "{"
-        elif token in "}]":
-            if counters:
-                counters.pop()
-                keys.pop()
-            name_next = False
-        elif token == ",":
-            if counters and counters[-1] is not None:
-                counters[-1] += 1
-                keys[-1] = ""
-            else:
-                name_next = True
-        elif name_next and counters and token != ":":
-            keys[-1] = token[1:-1]
-            best, place = _deepest_match(keys, path, best, place, match.start())
-            name_next = False
+    best, place, reader = 0, None, _Reader()
+    for match in reader.read(source):
+        depth = len(reader.levels)
+        part = reader.part(match.group()) if best < depth <= len(path) else None
+        above = (level.key for level in reader.levels[:-1])
+        if part is not None and [*above, part] == list(path[:depth]):
+            best, place = depth, match.start()
         if best == len(path):
             break
     return None if place is None else _line_and_column(source, place)
@@ -83,73 +142,110 @@ def find_character(source: str, path: Sequence[str], offset: int) -> tuple[int, 
     return _line_and_column(source, here)
 
 
-_VALUE: Final = re.compile(r'"(?>(?:[^"\\]|\\.)*)"\s*+:\s*+"', re.DOTALL)
-_CHARACTER: Final = re.compile(
-    r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\"\\]",
-    re.DOTALL,
-)
-"""One character in JSON notation; a surrogate pair is one."""
-
-
-def _tokens(source: str) -> Iterator[re.Match[str]]:
-    """Yield the strings, punctuation and bare words of a JSON text.
-
-    After an unclosed string every quote is escaped, so no later string is closed either. Searching
-    for the end of each would take quadratic time, so the rest is read without strings.
-    """
-    for match in _TOKEN.finditer(source):
-        if match.lastgroup == "unclosed":
-            yield from _PUNCTUATION_OR_WORD.finditer(source, match.start() + 1)
-            return
-        yield match
-
-
-def _deepest_match(
-    keys: Sequence[str], path: Sequence[str], best: int, place: int | None, start: int
-) -> tuple[int, int | None]:
-    if best < len(keys) <= len(path) and list(keys) == list(path[: len(keys)]):
-        return len(keys), start
-    return best, place
-
-
-def _line_and_column(source: str, offset: int) -> tuple[int, int]:
-    return source.count("\n", 0, offset) + 1, offset - (source.rfind("\n", 0, offset) + 1) + 1
-
-
 def find_value(source: str, value: str) -> tuple[int, int]:
     """Return the line and column of the first number or bare word `value`; (1, 1) without one."""
-    found = next((match.start() for match in _tokens(source) if match.group() == value), 0)
-    return _line_and_column(source, found)
+    tokens = _TOKEN.finditer(source)
+    return _line_and_column(
+        source, next((match.start() for match in tokens if match.group() == value), 0)
+    )
 
 
 def find_long_number(source: str, digits: int) -> tuple[int, int]:
     """Return the line and column of the first integer longer than `digits`; (1, 1) without one."""
-    tokens = ((match.start(), match.group().removeprefix("-")) for match in _tokens(source))
+    tokens = ((match.start(), match.group().removeprefix("-")) for match in _TOKEN.finditer(source))
     found = next((start for start, token in tokens if len(token) > digits and token.isdigit()), 0)
     return _line_and_column(source, found)
 
 
 def find_repeated_name(source: str, name: str) -> tuple[int, int]:
     """Return the line and column where an object repeats a member name; (1, 1) if none does."""
-    seen: list[set[str]] = []
-    for match in _tokens(source):
-        part = match.group()
-        if part in "{[":
-            seen.append(set())
-        elif part in "}]" and seen:
-            seen.pop()
-        elif part.startswith('"') and seen and _COLON.match(source, match.end()):
-            if part[1:-1] in seen[-1] and part[1:-1] == name:
-                return _line_and_column(source, match.start())
-            seen[-1].add(part[1:-1])
+    reader = _Reader()
+    for match in reader.read(source):
+        if reader.part(match.group()) == name and name in reader.levels[-1].names:
+            return _line_and_column(source, match.start())
     return 1, 1
 
 
 def find_too_deep(source: str, depth: int) -> tuple[int, int]:
     """Return the line and column of the first bracket nested deeper than `depth`; else (1, 1)."""
-    level = 0
-    for match in _tokens(source):
-        level += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match.group(), 0)
-        if level > depth:
+    reader = _Reader()
+    for match in reader.read(source):
+        if len(reader.levels) == depth and match.group() in "{[":
             return _line_and_column(source, match.start())
     return 1, 1
+
+
+def _line_and_column(source: str, offset: int) -> tuple[int, int]:
+    return source.count("\n", 0, offset) + 1, offset - (source.rfind("\n", 0, offset) + 1) + 1
+
+
+class JsonCursor(NamedTuple):
+    """A position in a JSON text.
+
+    Attributes:
+        path: Member names and array indexes, outermost first; with the name of the member whose
+            name or value is at the position.
+        is_name: Whether a member's name is there, or can be written there.
+        is_value: Whether a value is there, or can be written there.
+        start: Where the string or word at the position begins; the position if there is none.
+        end: Where that ends.
+        names: The names of the other members of the object.
+        next_character: What follows `end`, other than white space; empty at the end.
+    """
+
+    path: tuple[str, ...]
+    is_name: bool
+    is_value: bool
+    start: int
+    end: int
+    names: frozenset[str]
+    next_character: str
+
+
+def cursor_at(source: str, offset: int) -> JsonCursor:
+    """Return where an offset of a JSON text is."""
+    reader = _Reader()
+    found: tuple[tuple[str, ...], _Level | None, _Expected, int, int] | None = None
+    for match in reader.read(source):
+        if found is not None and found[1] not in reader.levels:
+            break  # the object is closed: all its names are known
+        if found is None and match.end() >= offset and not _is_before(match, offset):
+            is_in = match.start() < offset and match.group() not in "{}[]:,"
+            start, end = match.span() if is_in else (offset, offset)
+            found = _place(reader.levels, match.group() if is_in else None, start, end)
+    path, level, expected, start, end = found or _place(reader.levels, None, offset, offset)
+    names = {} if level is None else level.names
+    following = _NEXT.match(source, end)
+    return JsonCursor(
+        path,
+        expected is _Expected.NAME,
+        expected is _Expected.VALUE,
+        start,
+        end,
+        frozenset(name for name, at in names.items() if at != start),
+        "" if following is None else following[1],
+    )
+
+
+def _is_before(match: re.Match[str], offset: int) -> bool:
+    """Whether a token ends at an offset, and what is typed there does not change it."""
+    token = match.group()
+    is_closed = token in "{}[]:," or (len(token) > 1 and token[0] == token[-1] == '"')
+    return is_closed and match.end() == offset
+
+
+def _place(
+    levels: list[_Level], token: str | None, start: int, end: int
+) -> tuple[tuple[str, ...], _Level | None, _Expected, int, int]:
+    if not levels:
+        return (), None, _Expected.COMMA, start, end
+    level = levels[-1]
+    expected = level.expected
+    if token is not None and token.startswith('"') and level.is_object:
+        expected = _Expected.VALUE if expected is _Expected.VALUE else _Expected.NAME
+    last = _unquoted(token or "") if expected is _Expected.NAME else level.key
+    return (*(each.key for each in levels[:-1]), last), level, expected, start, end
+
+
+def _unquoted(token: str) -> str:
+    return token.removeprefix('"').removesuffix('"')

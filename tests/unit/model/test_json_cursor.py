@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vibes_lsp.model.config_schema import suggestions_at
-from vibes_lsp.model.json_cursor import cursor_at
-from vibes_lsp.model.json_positions import find_member
+from vibes_lsp.model.json_positions import cursor_at, find_member
 
 NAMES = st.text("abcdefgh", min_size=1, max_size=4)
 VALUES: st.SearchStrategy[Any] = st.recursive(
