@@ -13,7 +13,11 @@ from tests.trails import Repository
 from tests.unit.recording.projects import MODEL, TOOL, Project, new_project
 from vibes_lsp.ingest.fold import fold_events
 from vibes_lsp.ingest.hook import store_event
-from vibes_lsp.recording import Prompt, PromptType
+from vibes_lsp.recording import (
+    Prompt,
+    PromptType,
+    RecordPrompt,
+)
 from vibes_lsp.store.audit_dir import AuditDir
 
 SESSION: Final = "8f1dc1a2-3b84-4ab9-8d29-5c8e27f7a9d1"
@@ -198,7 +202,9 @@ def test_record_takes_the_trail_of_the_file(tmp_path: Path, start: str) -> None:
     (here.root / "src").mkdir()
     there.file("b.py", NEW)
     session = here.recorder.start_session(TOOL, MODEL).session_id
-    here.recorder.record_prompt(session, Prompt(PRIVATE, PromptType.USER_INSTRUCTION))
+    here.recorder.execute(
+        RecordPrompt(session_id=session, prompt=Prompt(PRIVATE, PromptType.USER_INSTRUCTION))
+    )
     members = {
         "file": str(there.root / "b.py") if start != "here" else "../there/b.py",
         "lineStart": 1,
@@ -228,7 +234,9 @@ def test_a_second_edit_of_a_session_takes_no_prompt_along_either(
 ) -> None:
     here, there = project_in_git(tmp_path / "here"), project_in_git(tmp_path / "there")
     session = here.recorder.start_session(TOOL, MODEL).session_id
-    asked = here.recorder.record_prompt(session, Prompt(PRIVATE, PromptType.USER_INSTRUCTION))
+    asked = here.recorder.execute(
+        RecordPrompt(session_id=session, prompt=Prompt(PRIVATE, PromptType.USER_INSTRUCTION))
+    )
     members = {"lineStart": 1, "lineEnd": 1, "action": "create", "sessionId": session}
 
     def record(project: Project, name: str, **more: object) -> int:
@@ -254,7 +262,9 @@ def test_record_takes_a_nested_trail(tmp_path: Path) -> None:
     inner = new_project(outer.root / "packages/inner")
     inner.file("b.py", NEW)
     session = outer.recorder.start_session(TOOL, MODEL).session_id
-    outer.recorder.record_prompt(session, Prompt(PRIVATE, PromptType.USER_INSTRUCTION))
+    outer.recorder.execute(
+        RecordPrompt(session_id=session, prompt=Prompt(PRIVATE, PromptType.USER_INSTRUCTION))
+    )
     members = {
         "file": "packages/inner/b.py",
         "lineStart": 1,

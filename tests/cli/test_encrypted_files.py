@@ -22,7 +22,11 @@ from vibes_lsp.knowledge.knowledge_base import create_knowledge_base
 from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, sha256
 from vibes_lsp.model.vocabulary import Verdict
-from vibes_lsp.recording import Origin, Recorder
+from vibes_lsp.recording import (
+    MarkLost,
+    Origin,
+    Recorder,
+)
 from vibes_lsp.recording.arguments import Function, Part, Position, Range
 from vibes_lsp.recording.recorder import utc_now
 from vibes_lsp.recording.requests import (
@@ -145,7 +149,7 @@ def test_functions_reviews_and_corrections(
         recorder.execute(
             Reanchor(annotation_id=identifier, file="new.env", line_start=2, line_end=4)
         )
-        recorder.mark_lost(identifier)
+        recorder.execute(MarkLost(annotation_id=identifier))
     for arguments in (("remap",), ("export", "--current", "../out"), ("export", "agent-trace")):
         done = run_vibes(*arguments, cwd=repository.path)
         assert done.code == 0, (arguments, done.err)

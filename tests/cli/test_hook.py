@@ -21,6 +21,7 @@ from vibes_lsp.ingest.fold import fold_events
 from vibes_lsp.ingest.hook import MAX_WAITING, mark_folding, store_event
 from vibes_lsp.ingest.record_events import UNRESOLVED, session_id
 from vibes_lsp.patience import LOCK
+from vibes_lsp.recording import RecordDelegation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -439,7 +440,9 @@ def test_a_payload_cannot_enter_a_session_of_another_tool(project: Project) -> N
 def test_the_session_of_another_tool_with_the_expected_id_is_not_used(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project")
     taken = session_id(Agent.CLAUDE_CODE, SESSION, 1)
-    project.recorder.record_delegation(project.session(), child_session_id=taken)
+    project.recorder.execute(
+        RecordDelegation(parent_session_id=project.session(), child_session_id=taken)
+    )
     before = project.records()
     project.file("b.py", "b = 1\n")
     store(project, written(project))

@@ -10,6 +10,7 @@ import pytest
 from tests.trails import Repository
 from tests.unit.recording.projects import PROMPT, Project, new_project
 from tests.unit.recording.request_builders import review_request
+from vibes_lsp.recording import RecordPrompt
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -32,7 +33,7 @@ def repository(project: Project) -> Repository:
     repository = Repository(project.root)
     repository.commit("base")
     session = project.session()
-    project.recorder.record_prompt(session, PROMPT)
+    project.recorder.execute(RecordPrompt(session_id=session, prompt=PROMPT))
     project.file("b.py", CODE)
     project.annotate(session, 4, 5, path="b.py")
     project.recorder.close()

@@ -20,6 +20,8 @@ from vibes_lsp.recording import (
     Prompt,
     PromptType,
     Reasoning,
+    RecordCommand,
+    RecordDelegation,
     Recorded,
     Recorder,
 )
@@ -132,7 +134,7 @@ def _record_all(recorder: Recorder) -> dict[str, str]:
     ).session_id
     read = recorder.record_read(session, ["src/a.py"]).command_hash
     command = Command("make digest", CommandType.SHELL, 0, OUTPUT, "src")
-    ran = recorder.record_command(session, command).command_hash
+    ran = recorder.execute(RecordCommand(session_id=session, command=command)).command_hash
     decision = Decision(
         "Which way",
         (DecisionOption("l", "left", ("short",), ("steep",)), DecisionOption("r", "right")),
@@ -172,12 +174,14 @@ def _record_all(recorder: Recorder) -> dict[str, str]:
     )
     completed = [recorder.execute(completion.request(typed)) for _ in range(2)][-1]
     assert isinstance(completed, Recorded)
-    child = recorder.record_delegation(
-        session,
-        task_description="Check it",
-        delegated_files=["src/a.py"],
-        agent_name="worker-1",
-        agent_type="some-agent",
+    child = recorder.execute(
+        RecordDelegation(
+            parent_session_id=session,
+            task_description="Check it",
+            delegated_files=("src/a.py",),
+            agent_name="worker-1",
+            agent_type="some-agent",
+        )
     ).child_session_id
     looked = recorder.annotate_lines(
         "src/a.py",

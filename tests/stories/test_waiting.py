@@ -18,7 +18,15 @@ from tests.cli.run_vibes import vibes
 from tests.stories.workspace import BY, LOG, Workspace
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.model.vocabulary import Verdict
-from vibes_lsp.recording import Model, Prompt, PromptType, Recorder, RecordReview, Tool
+from vibes_lsp.recording import (
+    Model,
+    Prompt,
+    PromptType,
+    Recorder,
+    RecordPrompt,
+    RecordReview,
+    Tool,
+)
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.waiting import waiting_place
 
@@ -63,7 +71,7 @@ def ask_without_edit(work: Workspace) -> None:
     with Recorder(work.path, now=work.now) as recorder:
         session = recorder.start_session(Tool("Some Tool", "1"), Model("some-model", "1"))
         prompt = Prompt("What does it do?", PromptType.USER_INSTRUCTION)
-        recorder.record_prompt(session.session_id, prompt)
+        recorder.execute(RecordPrompt(session_id=session.session_id, prompt=prompt))
         recorder.record_read(session.session_id, ["app.py"])
         recorder.end_session(session.session_id)
 

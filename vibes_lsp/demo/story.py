@@ -33,6 +33,7 @@ from vibes_lsp.recording import (
     PromptType,
     Range,
     Reasoning,
+    RecordDelegation,
     Recorder,
     RecordInlineCompletion,
     RecordReview,
@@ -225,12 +226,14 @@ class _Shop:
     def _delegate_tests(self, recorder: Recorder, session: str) -> None:
         """Delegate the tests to a second agent."""
         self._write("tests/test_auth.py", sources.CHECKS)
-        child = recorder.record_delegation(
-            session,
-            task_description="Test the checks of a password",
-            delegated_files=["src/auth.py"],
-            agent_name="tester",
-            agent_type="sub-agent",
+        child = recorder.execute(
+            RecordDelegation(
+                parent_session_id=session,
+                task_description="Test the checks of a password",
+                delegated_files=("src/auth.py",),
+                agent_name="tester",
+                agent_type="sub-agent",
+            )
         ).child_session_id
         recorder.record_read(child, ["src/auth.py"])
         task = Prompt("Test the checks of a password.", PromptType.USER_INSTRUCTION)

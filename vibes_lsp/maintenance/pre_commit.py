@@ -346,22 +346,24 @@ def _backfill(
     if index.is_rebasing or head is None or not known.pending:
         return ()
     before = _ids_before(directory, index, head)
-    pending = {name: line for name, line in known.pending.items() if name in before}
+    pending = {name for name in known.pending if before is None or name in before}
     # few commits have anything to write, and each waits for what is imported
     from vibes_lsp.store.config import load_config  # noqa: PLC0415
 
     when = load_config(directory).config.backfill.when if pending else BackfillWhen.MANUAL
     if when == BackfillWhen.MANUAL:
         return ()
-    from vibes_lsp.maintenance.committed_hunks import committed_hunks  # noqa: PLC0415
-    from vibes_lsp.store.writer import AuditWriter  # noqa: PLC0415
+    written: tuple[str, ...] = ()
+    if before is not None:
+        from vibes_lsp.maintenance.committed_hunks import committed_hunks  # noqa: PLC0415
+        from vibes_lsp.store.writer import AuditWriter  # noqa: PLC0415
 
-    single = {name: line for name, line in pending.items() if name not in known.successors}
-    records, is_any_left = committed_hunks(directory, repository, head, single, when)
-    AuditWriter(directory, waits=False).append(records.records, known=known.ids.__contains__)
-    written = (*records.ids, *records.edges)
-    if not is_any_left and len(single) == len(pending):
-        return written
+        single = {name: known.pending[name] for name in pending - known.successors}
+        records, is_any_left = committed_hunks(directory, repository, head, single, when)
+        AuditWriter(directory, waits=False).append(records.records, known=known.ids.__contains__)
+        written = (*records.ids, *records.edges)
+        if not is_any_left and len(single) == len(pending):
+            return written
     from vibes_lsp.maintenance.backfill import BackfillScope, backfill  # noqa: PLC0415
     from vibes_lsp.recording.recorder import Recorder  # noqa: PLC0415
 
@@ -370,14 +372,17 @@ def _backfill(
     return (*written, *rest.written)
 
 
-def _ids_before(directory: AuditDir, index: CommitIndex, head: str) -> Collection[str]:
-    """Return the annotations that the log had before HEAD, which may be amended."""
+def _ids_before(directory: AuditDir, index: CommitIndex, head: str) -> Collection[str] | None:
+    """Return the annotations that the log had before HEAD, which may be amended.
+
+    None if HEAD has no log, as where git ignores the trail.
+    """
     objects = index.repository.objects
-    commit = objects.commit(head)
-    if commit is None or not commit.parents:
-        return ()
-    name = index.repository.relative_path(directory.log)
-    return read_commits(objects.contents(f"{commit.parents[0]}:{name}") or b"", None).ids
+    commit, name = objects.commit(head), index.repository.relative_path(directory.log)
+    if commit is None or objects.entry(head, name) is None:
+        return None
+    logs = (objects.contents(f"{parent}:{name}") for parent in commit.parents[:1])
+    return {name for log in logs for name in read_commits(log or b"", None).ids}
 
 
 def _fold(directory: AuditDir) -> None:

@@ -29,6 +29,7 @@ from vibes_lsp.recording.requests import (
     Origin,
     RecordAnnotation,
     RecordInlineCompletion,
+    RecordPrompt,
     Request,
 )
 from vibes_lsp.recording.results import StartedSession
@@ -201,7 +202,8 @@ def copy_prompt(recorder: Recorder, session_id: str, prompt: Prompt | None) -> N
     """Record what a session was asked last in its own trail, once."""
     if prompt is not None:
         digest = sha256(prompt.text.encode("utf-8", "surrogatepass"))
-        recorder.record_prompt(session_id, prompt, request_id=f"{session_id} visit {digest}")
+        visit = f"{session_id} visit {digest}"
+        recorder.execute(RecordPrompt(session_id=session_id, prompt=prompt, request_id=visit))
 
 
 def _session_start(recorder: Recorder, session_id: str) -> datetime | None:

@@ -78,6 +78,7 @@ class Checked(BaseModel):
         alias_generator=to_camel,
         validate_by_name=True,
         validate_by_alias=True,
+        defer_build=True,
         extra="forbid",
         strict=True,
         frozen=True,

@@ -15,14 +15,11 @@ from typing import Any, Final, Self, TypeVar, cast
 
 from vibes_lsp.errors import RefusedWrite, VibesError, report
 from vibes_lsp.model.members import Members
-from vibes_lsp.model.vocabulary import DelegationType
 from vibes_lsp.recording.annotations import record_annotation
 from vibes_lsp.recording.arguments import (
-    Command,
     Decision,
     Function,
     Model,
-    Prompt,
     Tool,
     WrongArgument,
 )
@@ -318,25 +315,6 @@ class Recorder:
             )
         )
 
-    def record_prompt(
-        self, session_id: str, prompt: Prompt, *, request_id: str | None = None
-    ) -> RecordedPrompt:
-        """Record what a session was asked, before it acts (RFC 9.1).
-
-        The session's annotations that name no prompt name its latest one.
-        """
-        return self.execute(
-            RecordPrompt(session_id=session_id, prompt=prompt, request_id=request_id)
-        )
-
-    def record_command(
-        self, session_id: str, command: Command, *, request_id: str | None = None
-    ) -> RecordedCommand:
-        """Record a command that a session has run (RFC 6.4)."""
-        return self.execute(
-            RecordCommand(session_id=session_id, command=command, request_id=request_id)
-        )
-
     def record_read(
         self, session_id: str, files: Sequence[str], *, request_id: str | None = None
     ) -> RecordedCommand:
@@ -357,40 +335,6 @@ class Recorder:
             raise WrongArgument("decision", f"expected a Decision, not {shortened(decision)}")
         members = {each.name: getattr(decision, each.name) for each in fields(Decision)}
         return self.execute(RecordDecision(request_id=request_id, **members))
-
-    def record_delegation(
-        self,
-        parent_session_id: str,
-        *,
-        child_session_id: str | None = None,
-        task_description: str | None = None,
-        delegated_files: Sequence[str] = (),
-        delegation_type: DelegationType = DelegationType.TASK,
-        tool: Tool | None = None,
-        model: Model | None = None,
-        agent_name: str | None = None,
-        agent_type: str | None = None,
-        request_id: str | None = None,
-    ) -> Delegated:
-        """Record that a session hands work to another (RFC 7.7); see `RecordDelegation`."""
-        return self.execute(
-            RecordDelegation(
-                parent_session_id=parent_session_id,
-                child_session_id=child_session_id,
-                task_description=task_description,
-                delegated_files=delegated_files,  # type: ignore[arg-type]  # any sequence
-                delegation_type=delegation_type,
-                tool=tool,
-                model=model,
-                agent_name=agent_name,
-                agent_type=agent_type,
-                request_id=request_id,
-            )
-        )
-
-    def mark_lost(self, annotation_id: str, *, request_id: str | None = None) -> Corrected:
-        """Record a person's word that an annotation's lines are gone (RFC 7.3.1)."""
-        return self.execute(MarkLost(annotation_id=annotation_id, request_id=request_id))
 
     def record_pending_completions(
         self,

@@ -11,7 +11,10 @@ from tests.unit.recording.projects import SOURCE, Project, session_origin
 from tests.unit.recording.request_builders import reanchor_request
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
-from vibes_lsp.recording import WrongArgument
+from vibes_lsp.recording import (
+    MarkLost,
+    WrongArgument,
+)
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
 
@@ -80,13 +83,13 @@ def test_only_a_certain_match_counts_after_mark_lost(project: Project) -> None:
     annotation = project.annotate(project.session(), 1, 2, path="b.py")
     twice = "\n\n" + TWICE
     assert where(project, twice, "b.py")[2] == "lost", "it may be either copy"
-    done = project.recorder.mark_lost(annotation)
+    done = project.recorder.execute(MarkLost(annotation_id=annotation))
     assert where(project, twice, "b.py")[2] == "lost"
     assert where(project, TWICE, "b.py") == (1, 2, "exact", True)
     orphan = project.records("line")[-1]
     assert (orphan["action"], orphan["annotation_id"]) == ("rebase_orphan", done.annotation_id)
     assert project.records("edge")[-1]["metadata"] == {"reason": "orphan"}
-    assert project.recorder.mark_lost(annotation).edges == ()
+    assert project.recorder.execute(MarkLost(annotation_id=annotation)).edges == ()
     project.recorder.execute(reanchor_request(annotation, "b.py", (3, 4), twice))
     assert where(project, twice, "b.py")[:2] == (3, 4)
 
@@ -108,14 +111,13 @@ def test_only_line_annotations_can_be_corrected(project: Project) -> None:
         ).annotation_id
         or ""
     )
-    for correct in (
-        project.recorder.mark_lost,
-        lambda identifier: project.recorder.execute(reanchor_request(identifier, "a.py", (1, 2))),
-    ):
-        with pytest.raises(WrongArgument, match="function"):
-            correct(function)
-        with pytest.raises(UnknownId):
-            correct("ab" * 32)
+    for identifier, error in ((function, WrongArgument), ("ab" * 32, UnknownId)):
+        for request in (
+            MarkLost(annotation_id=identifier),
+            reanchor_request(identifier, "a.py", (1, 2)),
+        ):
+            with pytest.raises(error):
+                project.recorder.execute(request)
 
 
 def test_a_repeated_correction_has_the_same_result(project: Project, annotation: str) -> None:

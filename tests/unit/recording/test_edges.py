@@ -25,6 +25,7 @@ from vibes_lsp.recording import (
     Origin,
     Prompt,
     PromptType,
+    RecordCommand,
     RecordEdge,
     WrongArgument,
 )
@@ -84,7 +85,9 @@ def test_a_withheld_prompt_is_no_cause(tmp_path: Path) -> None:
 def test_context_files_and_references_inform_an_edit(project: Project) -> None:
     session, other = project.session(), project.session()
     first = project.annotate(session, 1, 1)
-    command = project.recorder.record_command(session, COMMAND).command_hash
+    command = project.recorder.execute(
+        RecordCommand(session_id=session, command=COMMAND)
+    ).command_hash
     prompt = Prompt(
         "Use it.", PromptType.CHAT_MESSAGE, ("b.py", str(project.root / "c.py"), "/elsewhere/d.py")
     )
@@ -168,7 +171,7 @@ def test_an_edit_depends_on_an_older_one_whose_place_is_uncertain(
 
 def test_a_command_is_caused_by_its_session(project: Project) -> None:
     session = project.session()
-    done = project.recorder.record_command(session, COMMAND)
+    done = project.recorder.execute(RecordCommand(session_id=session, command=COMMAND))
     assert project.edges("caused_by") == [(done.command_hash, session)]
 
 

@@ -19,6 +19,7 @@ from vibes_lsp.recording import (
     Prompt,
     PromptType,
     Reasoning,
+    RecordCommand,
     Recorder,
 )
 from vibes_lsp.store.config import load_config
@@ -208,7 +209,9 @@ def test_the_config_cannot_disable_masking(tmp_path: Path, monkeypatch: pytest.M
     project = new_project(tmp_path / "project", redaction=redaction)
     session = project.session()
     text = f"ACME-1 {KEY_ID} {OTHER_KEY} the other"
-    done = project.recorder.record_command(session, Command(text, CommandType.SHELL))
+    done = project.recorder.execute(
+        RecordCommand(session_id=session, command=Command(text, CommandType.SHELL))
+    )
     assert project.entry(done.command_hash)["command_text"] == f"{MASK} {KEY_ID} {MASK} {MASK}"
     assert done.masked == 3
     problems = load_config(project.recorder.directory).problems
@@ -219,7 +222,9 @@ def test_the_config_cannot_disable_masking(tmp_path: Path, monkeypatch: pytest.M
         "redaction.mask.3",
     }
     monkeypatch.setenv("VIBES_REDACTION", "off")
-    done = project.recorder.record_command(session, Command(text, CommandType.SHELL))
+    done = project.recorder.execute(
+        RecordCommand(session_id=session, command=Command(text, CommandType.SHELL))
+    )
     assert (project.entry(done.command_hash)["command_text"], done.masked) == (text, 0)
 
 
@@ -230,7 +235,9 @@ def test_the_project_path_is_removed_in_every_spelling(tmp_path: Path) -> None:
     spelled = Recorder(tmp_path / "link")
     for recorder in (project.recorder, spelled):
         output = f"{project.root}/a.py:1 {project.root.as_uri()}/b%20c.py ({project.root}) '{project.root}/d'"
-        done = recorder.record_command(session, Command("make", CommandType.SHELL, 0, output))
+        done = recorder.execute(
+            RecordCommand(session_id=session, command=Command("make", CommandType.SHELL, 0, output))
+        )
         assert (
             project.entry(done.command_hash)["command_output_summary"] == "a.py:1 b%20c.py (.) 'd'"
         )
@@ -264,8 +271,11 @@ def test_folders_of_commands_are_relative(project: Project) -> None:
         "/elsewhere": None,
     }
     for number, (folder, recorded) in enumerate(folders.items()):
-        done = project.recorder.record_command(
-            session, Command(f"run {number}", CommandType.SHELL, working_directory=folder)
+        done = project.recorder.execute(
+            RecordCommand(
+                session_id=session,
+                command=Command(f"run {number}", CommandType.SHELL, working_directory=folder),
+            )
         )
         assert project.entry(done.command_hash).get("working_directory") == recorded
         assert done.left_out == ((folder,) if recorded is None else ())
@@ -273,8 +283,10 @@ def test_folders_of_commands_are_relative(project: Project) -> None:
 
 def test_an_output_is_cut_at_a_character_boundary(project: Project) -> None:
     output = "AKIAIOSFODNN7EXAMPLE " + "é" * 5000
-    done = project.recorder.record_command(
-        project.session(), Command("run", CommandType.SHELL, 1, output)
+    done = project.recorder.execute(
+        RecordCommand(
+            session_id=project.session(), command=Command("run", CommandType.SHELL, 1, output)
+        )
     )
     summary = project.entry(done.command_hash)["command_output_summary"]
     assert summary.startswith(f"{MASK} éé")

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.unit.recording.projects import MODEL, PROMPT, TOOL, Project, new_project, session_origin
-from vibes_lsp.recording import Origin, Prompt, PromptType, Recorder, UnknownId, WrongArgument
+from vibes_lsp.recording import (
+    Origin,
+    Prompt,
+    PromptType,
+    Recorder,
+    RecordPrompt,
+    UnknownId,
+    WrongArgument,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,7 +24,7 @@ if TYPE_CHECKING:
 
 def test_a_prompt_is_recorded_before_any_edit(project: Project) -> None:
     session = project.session()
-    recorded = project.recorder.record_prompt(session, PROMPT)
+    recorded = project.recorder.execute(RecordPrompt(session_id=session, prompt=PROMPT))
     assert recorded.prompt_hash is not None
     assert project.entry(recorded.prompt_hash)["prompt_text"] == PROMPT.text
     assert project.edges("caused_by") == [(session, recorded.prompt_hash)]
@@ -26,15 +34,15 @@ def test_a_prompt_is_recorded_before_any_edit(project: Project) -> None:
 def test_an_annotation_names_the_latest_prompt_of_its_session(project: Project) -> None:
     one, other = project.session(), project.session()
     before = project.recorder.annotate_lines("a.py", 1, 1, "create", session_origin(one))
-    first = project.recorder.record_prompt(one, PROMPT).prompt_hash
-    second = project.recorder.record_prompt(
-        one, Prompt("Shorter.", PromptType.CHAT_MESSAGE)
+    first = project.recorder.execute(RecordPrompt(session_id=one, prompt=PROMPT)).prompt_hash
+    second = project.recorder.execute(
+        RecordPrompt(session_id=one, prompt=Prompt("Shorter.", PromptType.CHAT_MESSAGE))
     ).prompt_hash
     named = [
         project.recorder.annotate_lines("a.py", number, number, "modify", session_origin(session))
         for number, session in ((4, one), (5, one), (6, other))
     ]
-    again = project.recorder.record_prompt(one, PROMPT).prompt_hash
+    again = project.recorder.execute(RecordPrompt(session_id=one, prompt=PROMPT)).prompt_hash
     last = project.recorder.annotate_lines("a.py", 9, 9, "modify", session_origin(one))
     assert first == again != second
     assert [each.record.get("prompt_hash") for each in (before, *named, last) if each.record] == [
@@ -55,8 +63,10 @@ def test_an_annotation_names_the_latest_prompt_of_its_session(project: Project) 
 
 def test_an_annotation_may_have_its_own_prompt(project: Project) -> None:
     session = project.session()
-    first = project.recorder.record_prompt(session, PROMPT).prompt_hash
-    project.recorder.record_prompt(session, Prompt("Shorter.", PromptType.CHAT_MESSAGE))
+    first = project.recorder.execute(RecordPrompt(session_id=session, prompt=PROMPT)).prompt_hash
+    project.recorder.execute(
+        RecordPrompt(session_id=session, prompt=Prompt("Shorter.", PromptType.CHAT_MESSAGE))
+    )
     own = Prompt("Longer.", PromptType.CHAT_MESSAGE)
     origins = [
         session_origin(session, prompt=own),
@@ -78,7 +88,7 @@ def test_the_files_of_a_recorded_prompt_inform_annotations(
     prompt = replace(PROMPT, context_files=("a.py",))
     apart, together = new_project(tmp_path / "apart"), new_project(tmp_path / "together")
     session = apart.session()
-    apart.recorder.record_prompt(session, prompt)
+    apart.recorder.execute(RecordPrompt(session_id=session, prompt=prompt))
     apart.recorder.annotate_lines("a.py", 4, 4, "modify", session_origin(session))
     together.recorder.annotate_lines(
         "a.py", 4, 4, "modify", session_origin(together.session(), prompt=prompt)
@@ -90,8 +100,12 @@ def test_the_files_of_a_recorded_prompt_inform_annotations(
 def test_at_the_low_level_no_prompt_is_stored(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project", "low")
     session = project.session()
-    recorded = project.recorder.record_prompt(
-        session, Prompt("PROMPT", PromptType.OTHER, ("given.py",)), request_id="once"
+    recorded = project.recorder.execute(
+        RecordPrompt(
+            session_id=session,
+            prompt=Prompt("PROMPT", PromptType.OTHER, ("given.py",)),
+            request_id="once",
+        )
     )
     assert (recorded.prompt_hash, recorded.edges, recorded.withheld) == (None, (), ("prompt",))
     annotated = project.recorder.annotate_lines("a.py", 4, 4, "modify", session_origin(session))
@@ -104,7 +118,7 @@ def test_at_the_low_level_no_prompt_is_stored(tmp_path: Path) -> None:
 def test_an_earlier_prompt_is_not_named_at_the_low_level(tmp_path: Path) -> None:
     project = new_project(tmp_path / "project")
     session = project.session()
-    key = project.recorder.record_prompt(session, PROMPT).prompt_hash
+    key = project.recorder.execute(RecordPrompt(session_id=session, prompt=PROMPT)).prompt_hash
     config = project.root / ".ai-audit" / "config.json"
     config.write_text(config.read_text().replace('"medium"', '"low"'))
     for origin, withheld in (
@@ -118,14 +132,23 @@ def test_an_earlier_prompt_is_not_named_at_the_low_level(tmp_path: Path) -> None
 
 def test_a_repeated_request_records_one_prompt(project: Project) -> None:
     session = project.session()
-    one = project.recorder.record_prompt(session, PROMPT, request_id="once")
-    assert Recorder(project.root).record_prompt(session, PROMPT, request_id="once") == one
+    one = project.recorder.execute(
+        RecordPrompt(session_id=session, prompt=PROMPT, request_id="once")
+    )
+    assert (
+        Recorder(project.root).execute(
+            RecordPrompt(session_id=session, prompt=PROMPT, request_id="once")
+        )
+        == one
+    )
     assert len(project.edges("caused_by")) == 1
 
 
 def test_secrets_in_a_prompt_are_masked(project: Project) -> None:
-    recorded = project.recorder.record_prompt(
-        project.session(), Prompt("use ghp_" + "a1B2" * 9, PromptType.OTHER)
+    recorded = project.recorder.execute(
+        RecordPrompt(
+            session_id=project.session(), prompt=Prompt("use ghp_" + "a1B2" * 9, PromptType.OTHER)
+        )
     )
     assert recorded.masked == 1
     assert b"ghp_" not in project.written()
@@ -133,10 +156,10 @@ def test_secrets_in_a_prompt_are_masked(project: Project) -> None:
 
 def test_an_invalid_prompt_is_refused(project: Project) -> None:
     session = project.session()
-    key = project.recorder.record_prompt(session, PROMPT).prompt_hash
+    key = project.recorder.execute(RecordPrompt(session_id=session, prompt=PROMPT)).prompt_hash
     before = project.records()
     with pytest.raises(UnknownId):
-        project.recorder.record_prompt("nobody", PROMPT)
+        project.recorder.execute(RecordPrompt(session_id="nobody", prompt=PROMPT))
     for origin in (
         session_origin(session, prompt_hash="ab" * 32),
         session_origin(session, prompt=PROMPT, prompt_hash=key),

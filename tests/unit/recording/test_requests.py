@@ -23,6 +23,8 @@ from vibes_lsp.recording import (
     Prompt,
     PromptType,
     Range,
+    RecordCommand,
+    RecordDelegation,
     Recorder,
     RecordInlineCompletion,
     RiskSignal,
@@ -104,7 +106,9 @@ WRONG: dict[str, list[Callable[[Recorder], object]]] = {
     "range.start.line": [completion(range=Range(Position(-1, 0), Position(0, 0)))],
     "completion_id": [completion(completion_id="")],
     "partial.part": [completion(partial=Part(0, final=True))],
-    "model": [lambda recorder: recorder.record_delegation("s", model=WRONG_CODE)],
+    "model": [
+        lambda recorder: recorder.execute(RecordDelegation(parent_session_id="s", model=WRONG_CODE))
+    ],
     "file": [edit(file=5), edit(file=None), completion(file=None)],
     "text": [edit(text=b"x = 1\n")],
     "origin": [
@@ -134,7 +138,9 @@ WRONG: dict[str, list[Callable[[Recorder], object]]] = {
     "informed_by": [annotate(informed_by="a.py")],
     "signals.0.value": [annotate(signals=(RiskSignal("org:x", ANY),))],
     "command.exit_code": [
-        lambda recorder: recorder.record_command("s", Command("x", CommandType.OTHER, WRONG_CODE))
+        lambda recorder: recorder.execute(
+            RecordCommand(session_id="s", command=Command("x", CommandType.OTHER, WRONG_CODE))
+        )
     ],
     "options.0.id": [
         lambda recorder: recorder.record_decision(

@@ -9,7 +9,14 @@ import pytest
 
 from tests.unit.recording.projects import MODEL, START, TOOL, Project
 from vibes_lsp.errors import AuditDirNotFound, UnknownId
-from vibes_lsp.recording import DelegationType, Model, Recorder, Tool, WrongArgument
+from vibes_lsp.recording import (
+    DelegationType,
+    Model,
+    RecordDelegation,
+    Recorder,
+    Tool,
+    WrongArgument,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -83,12 +90,14 @@ def test_an_unknown_session_cannot_end(project: Project) -> None:
 
 def test_a_delegation_starts_the_child(project: Project) -> None:
     parent = project.session()
-    done = project.recorder.record_delegation(
-        parent,
-        task_description="Write limits",
-        delegated_files=["src/limits.py", str(project.root / "a.py"), "/elsewhere/b.py"],
-        delegation_type=DelegationType.TEST,
-        agent_name="worker",
+    done = project.recorder.execute(
+        RecordDelegation(
+            parent_session_id=parent,
+            task_description="Write limits",
+            delegated_files=("src/limits.py", str(project.root / "a.py"), "/elsewhere/b.py"),
+            delegation_type=DelegationType.TEST,
+            agent_name="worker",
+        )
     )
     assert done.left_out == ("/elsewhere/b.py",)
     start = project.records("session")[1]
@@ -115,15 +124,19 @@ def test_a_delegation_starts_the_child(project: Project) -> None:
 
 
 def test_a_secret_in_a_delegated_task_is_counted_once(project: Project) -> None:
-    done = project.recorder.record_delegation(
-        project.session(), task_description=f"Use ghp_{'a1B2' * 9}"
+    done = project.recorder.execute(
+        RecordDelegation(
+            parent_session_id=project.session(), task_description=f"Use ghp_{'a1B2' * 9}"
+        )
     )
     assert done.masked == 1
 
 
 def test_a_child_of_another_model_has_its_own_environment(project: Project) -> None:
     parent = project.session()
-    project.recorder.record_delegation(parent, tool=TOOL, model=Model("small-model", "1"))
+    project.recorder.execute(
+        RecordDelegation(parent_session_id=parent, tool=TOOL, model=Model("small-model", "1"))
+    )
     first, second = project.records("session")
     assert project.entry(second["environment_hash"])["model_name"] == "small-model"
     assert first["environment_hash"] != second["environment_hash"]
@@ -138,9 +151,9 @@ def test_a_session_that_names_its_parent_is_delegated_by_it(project: Project) ->
 
 def test_a_second_delegation_adds_no_edge(project: Project) -> None:
     parent = project.session()
-    child = project.recorder.record_delegation(parent).child_session_id
-    again = project.recorder.record_delegation(
-        parent, child_session_id=child, task_description="More"
+    child = project.recorder.execute(RecordDelegation(parent_session_id=parent)).child_session_id
+    again = project.recorder.execute(
+        RecordDelegation(parent_session_id=parent, child_session_id=child, task_description="More")
     )
     assert (again.child_session_id, again.edges) == (child, ())
     assert len(project.records("delegation")) == 2
@@ -151,13 +164,15 @@ def test_an_invalid_delegation_is_refused(project: Project) -> None:
     parent, stranger = project.session(), project.session()
     before = project.written()
     with pytest.raises(UnknownId, match="'nobody'"):
-        project.recorder.record_delegation("nobody")
+        project.recorder.execute(RecordDelegation(parent_session_id="nobody"))
     with pytest.raises(UnknownId, match="'nobody'"):
         project.session(parent_session_id="nobody")
     with pytest.raises(WrongArgument, match="another parent"):
-        project.recorder.record_delegation(parent, child_session_id=stranger)
+        project.recorder.execute(
+            RecordDelegation(parent_session_id=parent, child_session_id=stranger)
+        )
     with pytest.raises(WrongArgument, match="model: is required"):
-        project.recorder.record_delegation(parent, tool=TOOL)
+        project.recorder.execute(RecordDelegation(parent_session_id=parent, tool=TOOL))
     assert project.written() == before
 
 

@@ -37,6 +37,8 @@ from vibes_lsp.recording import (
     Prompt,
     PromptType,
     Reasoning,
+    RecordCommand,
+    RecordDelegation,
     Recorder,
 )
 from vibes_lsp.reports.blame import Blame, blame_file
@@ -70,7 +72,7 @@ def everything(project: Project) -> None:
     command = Command(
         "make digest", CommandType.SHELL, 0, "token ghp_" + "a1B2" * 9, str(project.root)
     )
-    recorder.record_command(session, command)
+    recorder.execute(RecordCommand(session_id=session, command=command))
     recorder.record_read(session, ["a.py"])
     decision = Decision(
         "Which way", (DecisionOption("l", "left"), DecisionOption("r", "right")), "l", "no time"
@@ -101,8 +103,10 @@ def everything(project: Project) -> None:
                 session_origin(session)
             )
         )
-    child = recorder.record_delegation(
-        session, task_description="Check it", delegated_files=["a.py"]
+    child = recorder.execute(
+        RecordDelegation(
+            parent_session_id=session, task_description="Check it", delegated_files=("a.py",)
+        )
     ).child_session_id
     grandchild = project.session(parent_session_id=child)
     recorder.execute(

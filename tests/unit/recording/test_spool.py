@@ -18,6 +18,8 @@ from vibes_lsp.recording import (
     CommandType,
     Decision,
     DecisionOption,
+    RecordCommand,
+    RecordDelegation,
     Recorder,
     WrongArgument,
 )
@@ -44,14 +46,18 @@ USE_CASES: list[Callable[[Recorder, str], object]] = [
     lambda recorder, request: recorder.annotate_function(
         "a.py", "same", "create", session_origin("s1"), request_id=request
     ),
-    lambda recorder, request: recorder.record_command(
-        "s1", Command("make", CommandType.SHELL), request_id=request
+    lambda recorder, request: recorder.execute(
+        RecordCommand(
+            session_id="s1", command=Command("make", CommandType.SHELL), request_id=request
+        )
     ),
     lambda recorder, request: recorder.record_read("s1", ["a.py"], request_id=request),
     lambda recorder, request: recorder.record_decision(
         Decision("Which", (DecisionOption("a", "it"),), "a", "only one"), request_id=request
     ),
-    lambda recorder, request: recorder.record_delegation("s1", request_id=request),
+    lambda recorder, request: recorder.execute(
+        RecordDelegation(parent_session_id="s1", request_id=request)
+    ),
     lambda recorder, request: recorder.execute(
         edge_request("depends_on", "s1", "session", "s1", "session", request_id=request)
     ),
