@@ -30,7 +30,7 @@ from vibes_lsp.trail.lineage import Lineage
 
 
 @dataclass(frozen=True, slots=True)
-class CommittedLines:
+class LinesOfCommit:
     """Lines in the commit that introduced them; 1-based and inclusive."""
 
     file: CommittedFile
@@ -62,7 +62,7 @@ class CommitAttribution:
 
     def find(
         self, path: str, resolved: ResolvedCommit, lineages: Sequence[Lineage]
-    ) -> dict[str, CommittedLines]:
+    ) -> dict[str, LinesOfCommit]:
         """Return the committed lines of annotations by the id of their first record.
 
         Annotations that no commit has are left out.
@@ -72,7 +72,7 @@ class CommitAttribution:
             resolved: The commit that added their records.
             lineages: The annotations; those of one edit help to locate each other.
         """
-        found: dict[str, CommittedLines] = {}
+        found: dict[str, LinesOfCommit] = {}
         for file in self._candidates(path, resolved.commit):
             left = [lineage for lineage in lineages if lineage.first.id not in found]
             if not left:
@@ -87,7 +87,7 @@ class CommitAttribution:
                 if (proven or self._introduces(lineage, where, file)) and (
                     own or self.files.repository.is_ancestor(resolved.commit, file.commit)
                 ):
-                    found[lineage.first.id] = CommittedLines(file, where.start, where.end)
+                    found[lineage.first.id] = LinesOfCommit(file, where.start, where.end)
         return found
 
     def is_absent(self, lineage: Lineage, path: str, commits: Sequence[str]) -> bool:
@@ -124,7 +124,7 @@ def _is_as_written(lineage: Lineage, where: _FoundLines) -> bool:
     return hashes == tuple(map(line_hash, where.lines))
 
 
-def add_committed(new: SupersedingRecords, lineage: Lineage, committed: CommittedLines) -> bool:
+def add_committed(new: SupersedingRecords, lineage: Lineage, committed: LinesOfCommit) -> bool:
     """Add a lineage's record for the commit of its lines; return whether it is valid."""
     changes: Members = {
         "action": Action.REBASE_REMAP.value,
