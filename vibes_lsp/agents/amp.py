@@ -76,10 +76,10 @@ def _action(payload: Members, event: Members) -> Action | None:
 def _tool_use(payload: Members, event: Members) -> Action | None:
     folder, members = text(payload, "cwd") or "", mapping(event, "input")
     output = mapping(event, "output")
-    told = text(event, "output")
+    answer = text(event, "output")
     command = text(mapping(payload, "command"), "command")
     if command:
-        return CommandRun(command, integer(output, "exitCode"), told or text(output, "output"))
+        return CommandRun(command, integer(output, "exitCode"), answer or text(output, "output"))
     path = text(members, "path")
     match text(event, "tool"):
         case "Read":
@@ -94,11 +94,11 @@ def _tool_use(payload: Members, event: Members) -> Action | None:
                 folder, members, ("path", "old_str", "new_str"), replace_all="replace_all"
             )
             if edit is not None:
-                diff = text(output, "diff") or told or ""
+                diff = text(output, "diff") or answer or ""
                 return files_edited(replace(edit, hunks=read_unified_diff(diff)))
         case "apply_patch":
-            patches = (each for each in members.values() if isinstance(each, str))
-            patch = next((each for each in patches if each.startswith(_PATCH)), None)
+            patches = (value for value in members.values() if isinstance(value, str))
+            patch = next((value for value in patches if value.startswith(_PATCH)), None)
             if patch is not None:
                 return patched_files(folder, patch)
     edited = edited_by_server(text(event, "tool"), folder, members, event.get("output"))
@@ -108,7 +108,7 @@ def _tool_use(payload: Members, event: Members) -> Action | None:
 def _modified(folder: str, payload: Members) -> FilesEdited | None:
     """Return the edits of a tool that we do not know; no line of them is known."""
     return files_edited(
-        *(FileEdit(absolute_path(folder, each)) for each in texts(payload, "files"))
+        *(FileEdit(absolute_path(folder, path)) for path in texts(payload, "files"))
     )
 
 

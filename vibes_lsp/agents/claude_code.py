@@ -102,15 +102,15 @@ def _choices(members: Members, response: Members) -> ChoicesMade | None:
         return None
     answers, notes = mapping(response, "answers"), mapping(response, "annotations")
     choices: list[Choice] = []
-    for each in objects(members.get("questions")):
-        question = text(each, "question") or ""
+    for asked in objects(members.get("questions")):
+        question = text(asked, "question") or ""
         options = tuple(
             (label, text(option, "description") or label)
-            for option in objects(each.get("options"))
+            for option in objects(asked.get("options"))
             if (label := text(option, "label"))
         )
         answer = None if "unanswered" in mapping(notes, question) else text(answers, question)
-        if question and answer and answer in dict(options) and each.get("multiSelect") is not True:
+        if question and answer and answer in dict(options) and asked.get("multiSelect") is not True:
             choices.append(Choice(question, options, answer))
     return ChoicesMade(tuple(choices)) if choices else None
 
@@ -204,13 +204,14 @@ def _reasoning(lines: RawLines, event: AgentEvent) -> list[str] | None:
         if before is not None:
             earlier = [
                 block
-                for _, each in lines_with(lines[:number], text(message, "id"))
-                if b'"thinking"' in each
-                and text(found := _answer(each), "id") == text(message, "id")
-                for block in objects(found.get("content"))
+                for _, other in lines_with(lines[:number], text(message, "id"))
+                if b'"thinking"' in other
+                and text(part := _answer(other), "id") == text(message, "id")
+                for block in objects(part.get("content"))
             ]
-            thinking = [each for each in (*earlier, *before) if text(each, "type") == "thinking"]
-            return [text(each, "thinking") or "" for each in thinking]
+            blocks = (*earlier, *before)
+            thinking = [block for block in blocks if text(block, "type") == "thinking"]
+            return [text(block, "thinking") or "" for block in thinking]
     return None
 
 
@@ -222,8 +223,8 @@ def _answer(line: bytes) -> Members:
 def _before(message: Members, call_id: str | None) -> list[Members] | None:
     """Return the blocks before a call; None if the message does not hold it."""
     blocks = objects(message.get("content"))
-    for number, each in enumerate(blocks):
-        if text(each, "type") == "tool_use" and text(each, "id") == call_id:
+    for number, block in enumerate(blocks):
+        if text(block, "type") == "tool_use" and text(block, "id") == call_id:
             return blocks[:number]
     return None
 
@@ -238,22 +239,26 @@ def _read_edits(file: SessionFile) -> Iterator[AgentEdit]:
         message = mapping(members, "message")
         blocks = objects(message.get("content"))
         if text(members, "type") == "assistant":
-            for each in blocks:
-                if text(each, "type") == "tool_use":
-                    call = text(each, "name") or "", mapping(each, "input"), text(message, "model")
-                    known.calls[text(each, "id") or ""] = call
+            for block in blocks:
+                if text(block, "type") == "tool_use":
+                    call = (
+                        text(block, "name") or "",
+                        mapping(block, "input"),
+                        text(message, "model"),
+                    )
+                    known.calls[text(block, "id") or ""] = call
         elif text(members, "type") == "user":
             asked = _prompt(members, message, blocks)
             if asked:
                 known.prompts[None] = asked
-            results = [each for each in blocks if text(each, "type") == "tool_result"]
-            for each in results:
-                identifier = text(each, "tool_use_id") or ""
-                name, given, model = known.calls.pop(identifier, ("", {}, None))
-                if each.get("is_error") is True or not name:
+            results = [block for block in blocks if text(block, "type") == "tool_result"]
+            for block in results:
+                identifier = text(block, "tool_use_id") or ""
+                name, arguments, model = known.calls.pop(identifier, ("", {}, None))
+                if block.get("is_error") is True or not name:
                     continue
                 response = mapping(members, "toolUseResult") if len(results) == 1 else {}
-                if not response and is_created(each.get("content")):
+                if not response and is_created(block.get("content")):
                     response = {"type": "create"}
                 payload: Members = {
                     "hook_event_name": "PostToolUse",
@@ -262,7 +267,7 @@ def _read_edits(file: SessionFile) -> Iterator[AgentEdit]:
                     "agent_type": agent_type,
                     "cwd": known.folder,
                     "tool_name": name,
-                    "tool_input": given,
+                    "tool_input": arguments,
                     "tool_response": response,
                 }
                 event = _read_event(payload)
@@ -276,7 +281,7 @@ def _prompt(members: Members, message: Members, blocks: Sequence[Members]) -> st
         return ""
     content = text(message, "content")
     if content is None:
-        if any(text(each, "type") == "tool_result" for each in blocks):
+        if any(text(block, "type") == "tool_result" for block in blocks):
             return ""
         content = joined_texts(blocks)
     return "" if content.lstrip().startswith(_NO_PROMPTS) else content

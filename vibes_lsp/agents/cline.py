@@ -69,23 +69,25 @@ def _action(folder: str, payload: Members) -> Action | None:
 
 
 def _tool_use(folder: str, result: Members) -> Action | None:
-    given, output = mapping(result, "input"), result.get("output")
+    arguments, output = mapping(result, "input"), result.get("output")
     match text(result, "name"):
         case "editor":
-            return _edit(folder, given, mapping(result, "output"))
+            return _edit(folder, arguments, mapping(result, "output"))
         case "read_files":
-            return files_read(folder, *(text(each, "path") for each in objects(given.get("files"))))
+            return files_read(
+                folder, *(text(file, "path") for file in objects(arguments.get("files")))
+            )
         case "run_commands":
             run = _command(output)
             return None if run is None else replace(run, duration=integer(result, "durationMs"))
-    return edited_by_server(text(result, "name"), folder, given, output)
+    return edited_by_server(text(result, "name"), folder, arguments, output)
 
 
-def _edit(folder: str, given: Members, output: Members) -> FilesEdited | None:
-    path, new = text(given, "path"), text(given, "new_text")
+def _edit(folder: str, arguments: Members, output: Members) -> FilesEdited | None:
+    path, new = text(arguments, "path"), text(arguments, "new_text")
     if output.get("success") is not True or not path or new is None:
         return None
-    edit = replacement(folder, given, ("path", "old_text", "new_text"))
+    edit = replacement(folder, arguments, ("path", "old_text", "new_text"))
     if edit is None:
         is_new = (text(output, "result") or "").startswith(_CREATED)
         edit = FileEdit(absolute_path(folder, path), creates=is_new, after=new)
@@ -95,14 +97,14 @@ def _edit(folder: str, given: Members, output: Members) -> FilesEdited | None:
 def _command(output: JsonValue) -> CommandRun | None:
     """Return the commands of one call; they have an exit code where it is one command."""
     runs = objects(output)
-    commands = [command for each in runs if (command := text(each, "query"))]
+    commands = [command for run in runs if (command := text(run, "query"))]
     if not commands:
         return None
     code = exit_code(_EXIT_CODE, text(runs[0], "error"))
     if runs[0].get("success") is True:
         code = 0
-    told = "\n".join(text(each, "result") or "" for each in runs)
-    return CommandRun("\n".join(commands), code if len(runs) == 1 else None, told)
+    answers = "\n".join(text(run, "result") or "" for run in runs)
+    return CommandRun("\n".join(commands), code if len(runs) == 1 else None, answers)
 
 
 AGENT: Final = CodingAgent(

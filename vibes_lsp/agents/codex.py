@@ -281,13 +281,13 @@ def _script(lines: RawLines) -> int | None:
 
 
 def _is_running(output: Members) -> bool:
-    parts = [text(each, "text") or "" for each in objects(output.get("output"))]
-    return any(each.startswith("Script running") for each in (*parts, text(output, "output") or ""))
+    parts = [text(part, "text") or "" for part in objects(output.get("output"))]
+    return any(part.startswith("Script running") for part in (*parts, text(output, "output") or ""))
 
 
 def _summaries(lines: RawLines) -> list[str]:
     """Return the summaries in the answer of the model that lines end with."""
-    found: list[str] = []
+    summaries: list[str] = []
     for line in reversed(lines):
         if b'"token_usage_record"' in line:
             break
@@ -295,12 +295,12 @@ def _summaries(lines: RawLines) -> list[str]:
         match text(payload, "type"):
             case "reasoning":
                 summary = objects(payload.get("summary"))
-                found.append("\n\n".join(text(each, "text") or "" for each in summary))
+                summaries.append("\n\n".join(text(part, "text") or "" for part in summary))
             case "custom_tool_call_output" | "function_call_output" | "task_started":
                 break
             case "message" if text(payload, "role") != "assistant":
                 break
-    return found[::-1]
+    return summaries[::-1]
 
 
 def _payload(line: bytes) -> Members:
@@ -391,9 +391,9 @@ class _Thread:
 
 def _patch_of(payload: Members) -> str | None:
     """Return the patch of a call of `apply_patch`, directly or as the only command of a shell."""
-    given = text(payload, "input")
-    if text(payload, "name") == "apply_patch" and given is not None:
-        return given
+    patch = text(payload, "input")
+    if text(payload, "name") == "apply_patch" and patch is not None:
+        return patch
     arguments = parsed(text(payload, "arguments"))
     if text(payload, "name") == "apply_patch":
         return text(arguments, "input")

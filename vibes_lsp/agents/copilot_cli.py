@@ -67,8 +67,8 @@ _PATCH: Final = "*** Begin Patch"
 
 def _read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
-    given: JsonValue = payload.get("toolArgs", payload.get("tool_input"))
-    action = _action(payload, given)
+    arguments: JsonValue = payload.get("toolArgs", payload.get("tool_input"))
+    action = _action(payload, arguments)
     if action is None:
         return None
     session = text(payload, "sessionId") or text(payload, "session_id") or ""
@@ -82,15 +82,15 @@ def _read_event(payload: Members) -> AgentEvent | None:
         key,
         action,
         moment=milliseconds(payload.get("timestamp")),
-        content=given if given is not None else text(payload, "prompt"),
+        content=arguments if arguments is not None else text(payload, "prompt"),
     )
 
 
-def _action(payload: Members, given: JsonValue) -> Action | None:
+def _action(payload: Members, arguments: JsonValue) -> Action | None:
     result = mapping(payload, "toolResult") or mapping(payload, "tool_result")
     if result:
-        return _tool_use(payload, given, result)
-    if isinstance(given, str | dict) or "hookName" in payload:  # before a tool, or it failed
+        return _tool_use(payload, arguments, result)
+    if isinstance(arguments, str | dict) or "hookName" in payload:  # before a tool, or it failed
         return None
     event = text(payload, "hook_event_name")
     prompt = text(payload, "prompt")
@@ -117,14 +117,14 @@ def _is_start(payload: Members) -> bool:
     return is_subagent or "initialPrompt" in payload
 
 
-def _tool_use(payload: Members, given: JsonValue, result: Members) -> Action | None:
+def _tool_use(payload: Members, arguments: JsonValue, result: Members) -> Action | None:
     folder = text(payload, "cwd") or ""
     output = text(result, "textResultForLlm") or text(result, "text_result_for_llm")
     if (text(result, "resultType") or text(result, "result_type")) not in ("success", None):
         return None
-    if isinstance(given, str):
-        return patched_files(folder, given) if given.startswith(_PATCH) else None
-    members = given if isinstance(given, dict) else {}
+    if isinstance(arguments, str):
+        return patched_files(folder, arguments) if arguments.startswith(_PATCH) else None
+    members = arguments if isinstance(arguments, dict) else {}
     path = text(members, "path")
     tool = text(payload, "toolName") or text(payload, "tool_name")
     asked = provenance_asked(tool, output)
@@ -167,23 +167,23 @@ def _read_edits(file: SessionFile) -> Iterator[AgentEdit]:
     session = file.path.parent.name
     kinds: dict[str | None, str | None] = {}
     for line, members in file.lines_if_named():
-        given, agent = mapping(members, "data"), text(members, "agentId")
+        data, agent = mapping(members, "data"), text(members, "agentId")
         match text(members, "type"):
             case "session.start" | "session.resume":
-                session = text(given, "sessionId") or session
-                known.folder = text(mapping(given, "context"), "cwd") or known.folder
-                known.version = text(given, "copilotVersion") or known.version
+                session = text(data, "sessionId") or session
+                known.folder = text(mapping(data, "context"), "cwd") or known.folder
+                known.version = text(data, "copilotVersion") or known.version
             case "subagent.started":
-                kinds[agent] = text(given, "agentType") or text(given, "agentName")
+                kinds[agent] = text(data, "agentType") or text(data, "agentName")
             case "user.message":
-                known.prompts[agent] = text(given, "content") or ""
+                known.prompts[agent] = text(data, "content") or ""
             case "tool.execution_start":
-                call = text(given, "toolName") or "", given, text(given, "model")
-                known.calls[text(given, "toolCallId") or ""] = call
+                call = text(data, "toolName") or "", data, text(data, "model")
+                known.calls[text(data, "toolCallId") or ""] = call
             case "tool.execution_complete":
-                identifier = text(given, "toolCallId") or ""
+                identifier = text(data, "toolCallId") or ""
                 name, start, model = known.calls.pop(identifier, ("", {}, None))
-                if not name or given.get("success") is not True:
+                if not name or data.get("success") is not True:
                     continue
                 event = _read_event(
                     {

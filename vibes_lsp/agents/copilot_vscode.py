@@ -59,12 +59,12 @@ def _read_event(payload: Members) -> AgentEvent | None:
 
 def _tool_use(payload: Members) -> Action | None:
     folder, members = text(payload, "cwd") or "", mapping(payload, "tool_input")
-    told = text(payload, "tool_response") or ""
+    answer = text(payload, "tool_response") or ""
     path = text(members, "filePath")
     match text(payload, "tool_name"):
         case "run_in_terminal":
             command = text(members, "command")
-            return CommandRun(command, None, told) if command else None
+            return CommandRun(command, None, answer) if command else None
         case "read_file":
             return files_read(folder, path)
         case "create_file":
@@ -73,25 +73,25 @@ def _tool_use(payload: Members) -> Action | None:
                 return None
             # The tool refuses a file that has text.
             created = FileEdit(absolute_path(folder, path), creates=True, after=content)
-            return _checked((created,), told)
+            return _checked((created,), answer)
         case "replace_string_in_file":
             edit = replacement(folder, members, _REPLACED)
-            return None if edit is None else _checked((edit,), told)
+            return None if edit is None else _checked((edit,), answer)
         case "multi_replace_string_in_file":
             edits = (
-                replacement(folder, each, _REPLACED)
-                for each in objects(members.get("replacements"))
+                replacement(folder, replaced, _REPLACED)
+                for replaced in objects(members.get("replacements"))
             )
-            return _checked(tuple(edit for edit in edits if edit is not None), told)
+            return _checked(tuple(edit for edit in edits if edit is not None), answer)
         case "apply_patch":
-            return _checked(patched_files(folder, text(members, "input") or "").edits, told)
+            return _checked(patched_files(folder, text(members, "input") or "").edits, answer)
         case "insert_edit_into_file" | "edit_notebook_file" | "editFiles":
             paths = (path, *texts(members, "files"))
-            return files_edited(*(FileEdit(absolute_path(folder, each)) for each in paths if each))
+            return files_edited(*(FileEdit(absolute_path(folder, name)) for name in paths if name))
     return None
 
 
-def _checked(edits: tuple[FileEdit, ...], told: str) -> FilesEdited | None:
+def _checked(edits: tuple[FileEdit, ...], answer: str) -> FilesEdited | None:
     """Return the edits that were made; without lines where the answer leaves that open.
 
     Args:
@@ -99,19 +99,19 @@ def _checked(edits: tuple[FileEdit, ...], told: str) -> FilesEdited | None:
         told: The tool's answer. It names failures, but not which of several edits failed, and
             corrections that a model made to the texts.
     """
-    has_failed = any(each in told for each in _FAILED)
-    if has_failed and not any(each in told for each in _SUCCEEDED):
+    has_failed = any(words in answer for words in _FAILED)
+    if has_failed and not any(words in answer for words in _SUCCEEDED):
         return None
     if has_failed:
         return files_edited(
-            *(FileEdit(path) for path in dict.fromkeys(each.path for each in edits))
+            *(FileEdit(path) for path in dict.fromkeys(edit.path for edit in edits))
         )
     return files_edited(
         *(
-            FileEdit(each.path)
-            if each.path.endswith(_NOTEBOOK)  # the texts are those of cells
-            else replace(each, may_be_unsaved=True)
-            for each in edits
+            FileEdit(edit.path)
+            if edit.path.endswith(_NOTEBOOK)  # the texts are those of cells
+            else replace(edit, may_be_unsaved=True)
+            for edit in edits
         )
     )
 

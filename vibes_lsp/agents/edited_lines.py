@@ -77,8 +77,8 @@ def resolve_edits(edits: Sequence[FileEdit], saved: str | None) -> list[Resolved
     current = saved
     for number in reversed(range(len(edits))):
         texts[number] = current
-        found = resolved[number] = resolve_edit(edits[number], current)
-        before = edits[number].before if found is None else found.before
+        edited = resolved[number] = resolve_edit(edits[number], current)
+        before = edits[number].before if edited is None else edited.before
         if edits[number].creates:
             current = None
         elif before is not None:
@@ -99,13 +99,17 @@ def resolve_edit(edit: FileEdit, current: str | None) -> ResolvedEdit | None:
     """
     if edit.changed_by_person or edit.deletes:
         return None
-    found = _resolve(plain_edit(edit), None if current is None else plain_text(current))
-    return None if found is None else replace(found, after=_given(found.after, current, edit.after))
+    edited = _resolve(plain_edit(edit), None if current is None else plain_text(current))
+    return (
+        None
+        if edited is None
+        else replace(edited, after=_with_line_ends(edited.after, current, edit.after))
+    )
 
 
-def _given(after: str, *given: str | None) -> str:
-    """Return a text with the line ends that the file or the payload gives it."""
-    return next((text for text in given if text is not None and plain_text(text) == after), after)
+def _with_line_ends(after: str, *texts: str | None) -> str:
+    """Return a text with the line ends that the file or the payload has."""
+    return next((text for text in texts if text is not None and plain_text(text) == after), after)
 
 
 def _resolve(edit: FileEdit, current: str | None) -> ResolvedEdit | None:
@@ -113,9 +117,9 @@ def _resolve(edit: FileEdit, current: str | None) -> ResolvedEdit | None:
     if edit.creates and edit.after is not None:
         return ResolvedEdit(edit.after, _all_lines(edit.after), "new file", "")
     after, spans = _text_after(edit)
-    found = _by_own_diff(edit, after, current)
-    if found is not None:
-        return found
+    edited = _by_own_diff(edit, after, current)
+    if edited is not None:
+        return edited
     if edit.before is not None and after is not None:
         ranges = changed_ranges(edit.before, after, spans)
         return ResolvedEdit(after, ranges, "original text", edit.before)
@@ -165,8 +169,8 @@ def resolve_from_before(edit: FileEdit, before: str, after: str | None) -> Resol
         if applied is None or applied[0] != after:
             return None
         return ResolvedEdit(saved, _ranges_of_hunks(applied[1]), "before and after", before)
-    found, spans = _text_after(replace(plain_edit(edit), before=before))
-    if edit.old is None or found is None or found != after:
+    result, spans = _text_after(replace(plain_edit(edit), before=before))
+    if edit.old is None or result is None or result != after:
         return None
     return ResolvedEdit(saved, changed_ranges(before, after, spans), "before and after", before)
 
@@ -281,7 +285,7 @@ def _undo(hunks: Sequence[DiffHunk], text: str) -> str:
 
 
 def _ranges_of_hunks(hunks: Sequence[DiffHunk]) -> tuple[EditedRange, ...]:
-    return tuple(each for hunk in hunks for each in _ranges_of_hunk(hunk))
+    return tuple(edited for hunk in hunks for edited in _ranges_of_hunk(hunk))
 
 
 def _ranges_of_hunk(hunk: DiffHunk) -> Sequence[EditedRange]:
@@ -307,17 +311,17 @@ def _ranges_of_hunk(hunk: DiffHunk) -> Sequence[EditedRange]:
 
 
 def _line_count(ranges: Sequence[EditedRange]) -> int:
-    return sum(each.end - each.start + 1 for each in ranges)
+    return sum(edited.end - edited.start + 1 for edited in ranges)
 
 
 def _by_patch(edit: FileEdit, current: str) -> ResolvedEdit | None:
     if edit.may_be_unsaved and apply_chunks(current, edit.chunks) is not None:
         return None
-    found: dict[tuple[EditedRange, ...], ResolvedEdit] = {}
+    placements: dict[tuple[EditedRange, ...], ResolvedEdit] = {}
     for hunks, before in find_chunk_placements(current, edit.chunks):
         ranges = _ranges_of_hunks(hunks)
-        found[ranges] = ResolvedEdit(current, ranges, "unique match", before)
-    return next(iter(found.values())) if len(found) == 1 else None
+        placements[ranges] = ResolvedEdit(current, ranges, "unique match", before)
+    return next(iter(placements.values())) if len(placements) == 1 else None
 
 
 def _by_unique_match(old: str, new: str, current: str) -> ResolvedEdit | None:
@@ -338,7 +342,9 @@ def _by_unique_match(old: str, new: str, current: str) -> ResolvedEdit | None:
         return None  # did the old text end the file, or only a part of a line?
     candidates = [_replaced_at(start, old, new, current) for start in starts]
     if old:
-        candidates = [each for each in candidates if _is_once(old, each.before or "")]
+        candidates = [
+            candidate for candidate in candidates if _is_once(old, candidate.before or "")
+        ]
     return candidates[0] if len(candidates) == 1 else None
 
 

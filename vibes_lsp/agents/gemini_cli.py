@@ -92,10 +92,10 @@ def _command(payload: Members, members: Members, response: Members) -> Action | 
     command = text(members, "command")
     if not command:
         return None
-    told = text(payload, "error") or text(response, "llmContent") or ""
-    code = exit_code(_EXIT_CODE, told)
+    answer = text(payload, "error") or text(response, "llmContent") or ""
+    code = exit_code(_EXIT_CODE, answer)
     # Gemini CLI leaves out an exit code of 0, and says what else ended a command.
-    is_success = "error" not in payload and _FINISHED.search(told) and "\nSignal: " not in told
+    is_success = "error" not in payload and _FINISHED.search(answer) and "\nSignal: " not in answer
     if code is None and is_success and members.get("is_background") is not True:
         code = 0
     return CommandRun(command, code, text(response, "returnDisplay") or text(payload, "error"))
@@ -182,14 +182,14 @@ def _reasoning(lines: RawLines, event: AgentEvent) -> list[str] | None:
             continue
         if int(answered) <= int(moment):
             calls = [
-                call_content(text(each, "name"), mapping(each, "args"))
-                for each in objects(members.get("toolCalls"))
+                call_content(text(call, "name"), mapping(call, "args"))
+                for call in objects(members.get("toolCalls"))
             ]
             if event.call_content not in calls:
                 return None
             thoughts = objects(members.get("thoughts"))
             names = ("subject", "description")
-            return ["\n".join(text(each, name) or "" for name in names) for each in thoughts]
+            return ["\n".join(text(thought, name) or "" for name in names) for thought in thoughts]
     return None
 
 

@@ -50,7 +50,7 @@ _TABLES: Final = ("session", "message", "part")
 
 def _read_event(payload: Members) -> AgentEvent | None:
     """Return what happened; None for nothing to record."""
-    given, output = mapping(payload, "input"), mapping(payload, "output")
+    call, output = mapping(payload, "input"), mapping(payload, "output")
     match text(payload, "opencode"):
         case "chat.message":
             message = mapping(output, "message")
@@ -58,10 +58,10 @@ def _read_event(payload: Members) -> AgentEvent | None:
             action: Action | None = PromptSubmitted(prompt) if prompt else None
             session, call_id = text(message, "sessionID"), text(message, "id")
         case "tool.execute.after":
-            action = _tool_use(text(payload, "cwd") or "", given, output)
-            session, call_id = text(given, "sessionID"), text(given, "callID")
+            action = _tool_use(text(payload, "cwd") or "", call, output)
+            session, call_id = text(call, "sessionID"), text(call, "callID")
         case "session.idle":
-            action, session, call_id = TurnEnded(), text(given, "sessionID"), None
+            action, session, call_id = TurnEnded(), text(call, "sessionID"), None
         case _:
             return None
     if action is None or not session:
@@ -73,7 +73,7 @@ def _read_event(payload: Members) -> AgentEvent | None:
         action,
         call_id=call_id,
         model=text(payload, "model"),
-        content=given.get("args"),
+        content=call.get("args"),
     )
     version = checked_version(text(payload, "version"))
     return None if event is None else replace(event, version=version)
@@ -87,18 +87,18 @@ def _prompt(output: Members) -> str:
     )
 
 
-def _tool_use(folder: str, given: Members, output: Members) -> Action | None:
-    arguments, metadata = mapping(given, "args"), mapping(output, "metadata")
+def _tool_use(folder: str, call: Members, output: Members) -> Action | None:
+    arguments, metadata = mapping(call, "args"), mapping(output, "metadata")
     path = text(arguments, "filePath")
-    tool = text(given, "tool")
+    tool = text(call, "tool")
     asked = provenance_asked(tool, output)
     if asked is not None:
         return asked
     match tool:
         case "bash":
             command = text(arguments, "command")
-            told = text(metadata, "output")
-            return CommandRun(command, integer(metadata, "exit"), told) if command else None
+            printed = text(metadata, "output")
+            return CommandRun(command, integer(metadata, "exit"), printed) if command else None
         case "read":
             return files_read(folder, path)
         case "write":
@@ -121,8 +121,8 @@ def _patch(folder: str, arguments: Members, metadata: Members) -> FilesEdited | 
     """Return the edits of a patch, with the diff that opencode adds for each file."""
     patched = patched_files(folder, text(arguments, "patchText") or "")
     diffs = {
-        text(each, "filePath") or "": read_unified_diff(text(each, "patch") or "")
-        for each in objects(metadata.get("files"))
+        text(file, "filePath") or "": read_unified_diff(text(file, "patch") or "")
+        for file in objects(metadata.get("files"))
     }
     return FilesEdited(
         tuple(replace(edit, hunks=diffs.get(edit.path, ())) for edit in patched.edits)

@@ -29,12 +29,12 @@ def read_unified_diff(diff: str) -> tuple[DiffHunk, ...]:
     lines = diff.split("\n")
     number = 0
     while number < len(lines):
-        found = _HUNK.match(lines[number])
+        header = _HUNK.match(lines[number])
         number += 1
-        if found is None:
+        if header is None:
             continue
-        old_left, new_left = (int(found[group] or 1) for group in (1, 3))
-        start = int(found[2])
+        old_left, new_left = (int(header[group] or 1) for group in (1, 3))
+        start = int(header[2])
         body: list[tuple[str, str]] = []
         while number < len(lines) and (old_left > 0 or new_left > 0):
             line = lines[number]
@@ -58,11 +58,11 @@ def read_structured_patch(value: JsonValue) -> tuple[DiffHunk, ...]:
     if not isinstance(value, list):
         return ()
     hunks: list[DiffHunk] = []
-    for each in value:
-        start = integer(each, "newStart") if isinstance(each, dict) else None
-        if not isinstance(each, dict) or start is None:
+    for hunk in value:
+        start = integer(hunk, "newStart") if isinstance(hunk, dict) else None
+        if not isinstance(hunk, dict) or start is None:
             return ()
-        lines = [line for line in texts(each, "lines") if not line.startswith("\\")]
+        lines = [line for line in texts(hunk, "lines") if not line.startswith("\\")]
         if any(line[:1] not in _TAGS or not line for line in lines):
             return ()
         hunks.append(
@@ -83,10 +83,10 @@ def read_patch(patch: str) -> tuple[FileEdit, ...]:
 
 
 def _read_file(head: str, body: Sequence[str]) -> Iterator[FileEdit]:
-    found = _FILE.match(head)
-    if found is None:
+    header = _FILE.match(head)
+    if header is None:
         return
-    kind, path = found[1], found[2].strip()
+    kind, path = header[1], header[2].strip()
     if kind == "Delete":
         yield FileEdit(path, deletes=True)
     elif kind == "Add":
@@ -135,10 +135,10 @@ def apply_chunks(
     cursor = 0
     for chunk in chunks:
         for header in chunk.headers:
-            found = _find(compared, [header], cursor)
-            if found is None:
+            at = _find(compared, [header], cursor)
+            if at is None:
                 return None
-            cursor = found + 1
+            cursor = at + 1
         old = lines_before(chunk)
         place = _last_line(compared) if not old else _find_chunk(compared, old, cursor, chunk)
         if place is None:
@@ -169,16 +169,18 @@ def find_chunk_placements(
     sides = [lines_after(chunk) for chunk in chunks]
     if not all(sides):
         return []
-    found = []
+    placements = []
     for places in _combinations(compared, sides):
         hunks = tuple(
             DiffHunk(place + 1, chunk.lines) for place, chunk in zip(places, chunks, strict=True)
         )
-        found.append((hunks, _undo(lines, hunks, chunks)))
-    if len(found) < 2:
-        return found
+        placements.append((hunks, _undo(lines, hunks, chunks)))
+    if len(placements) < 2:
+        return placements
     return [
-        (hunks, before) for hunks, before in found if apply_chunks(before, chunks) == (after, hunks)
+        (hunks, before)
+        for hunks, before in placements
+        if apply_chunks(before, chunks) == (after, hunks)
     ]
 
 
@@ -186,8 +188,8 @@ def places_of(lines: Sequence[str], block: Sequence[str]) -> list[int]:
     """Return where a block of lines occurs; an empty one occurs nowhere."""
     if not block:
         return []
-    found = [start for start in range(len(lines) - len(block) + 1) if lines[start] == block[0]]
-    return [start for start in found if list(lines[start : start + len(block)]) == list(block)]
+    starts = [start for start in range(len(lines) - len(block) + 1) if lines[start] == block[0]]
+    return [start for start in starts if list(lines[start : start + len(block)]) == list(block)]
 
 
 def _combinations(lines: Sequence[str], blocks: Sequence[Sequence[str]]) -> list[tuple[int, ...]]:

@@ -43,12 +43,12 @@ def provenance_asked(tool: str | None, response: JsonValue) -> ProvenanceAsked |
 
 def annotations_shown(answer: Members) -> Iterator[AnnotationShown]:
     """Yield the annotations of an answer with the files that they are in."""
-    for each in (*objects(answer.get("annotations")), *objects(answer.get("prompts"))):
-        identifier, path = text(each, "annotationId"), text(each, "filePath")
+    for shown in (*objects(answer.get("annotations")), *objects(answer.get("prompts"))):
+        identifier, path = text(shown, "annotationId"), text(shown, "filePath")
         if identifier and path:
             yield AnnotationShown(identifier, path)
         else:
-            yield from annotations_shown(each) if "annotations" in each else ()
+            yield from annotations_shown(shown) if "annotations" in shown else ()
 
 
 def _answer_in(value: JsonValue, depth: int) -> Members | None:
@@ -66,8 +66,8 @@ def _answer_in(value: JsonValue, depth: int) -> Members | None:
         if isinstance(value, list)
         else []
     )
-    answers = (_answer_in(each, depth - 1) for each in inside)
-    return next((each for each in answers if each is not None), None)
+    answers = (_answer_in(part, depth - 1) for part in inside)
+    return next((part for part in answers if part is not None), None)
 
 
 def _parsed(text: str) -> JsonValue:

@@ -61,8 +61,8 @@ def _reasoning(lines: RawLines, event: AgentEvent) -> list[str] | None:
     for _, line in lines_with(lines, event.call_id):
         members = parsed(line)
         parts = objects(mapping(members, "message").get("parts"))
-        for number, each in enumerate(parts):
-            call = mapping(each, "functionCall")
+        for number, block in enumerate(parts):
+            call = mapping(block, "functionCall")
             if text(members, "type") == "assistant" and text(call, "id") == event.call_id:
                 thoughts = (part for part in parts[:number] if part.get("thought") is True)
                 return [text(part, "text") or "" for part in thoughts]
@@ -78,8 +78,8 @@ def _read_edits(file: SessionFile) -> Iterator[AgentEdit]:
         parts = objects(mapping(members, "message").get("parts"))
         if text(members, "type") == "user" and members.get("provenance") in (None, "real_user"):
             known.prompts[None] = joined_texts(parts) or known.prompts.get(None, "")
-        for each in parts:
-            call, result = mapping(each, "functionCall"), mapping(each, "functionResponse")
+        for part in parts:
+            call, result = mapping(part, "functionCall"), mapping(part, "functionResponse")
             if call:
                 model = text(members, "model")
                 known.calls[text(call, "id") or ""] = (
@@ -95,12 +95,12 @@ def _result(
     known: SessionState, line: int, members: Members, result: Members
 ) -> Iterator[AgentEdit]:
     identifier = text(result, "id") or ""
-    name, given, model = known.calls.pop(identifier, ("", {}, None))
-    told = mapping(members, "toolCallResult")
+    name, arguments, model = known.calls.pop(identifier, ("", {}, None))
+    outcome = mapping(members, "toolCallResult")
     response = mapping(result, "response")
-    if not name or "error" in response or text(told, "status") not in (None, "success"):
+    if not name or "error" in response or text(outcome, "status") not in (None, "success"):
         return
-    display = mapping(told, "resultDisplay")
+    display = mapping(outcome, "resultDisplay")
     if not display and is_created(response.get("output")):
         display = {"isNewFile": True}
     event = _read_event(
@@ -111,7 +111,7 @@ def _result(
             "agent_type": text(members, "agentName"),
             "cwd": known.folder,
             "tool_name": name,
-            "tool_input": given,
+            "tool_input": arguments,
             "tool_response": {"returnDisplay": display},
         }
     )

@@ -67,19 +67,19 @@ def parse_payload(data: bytes) -> Members:
     try:
         return parse_object(data)
     except MalformedJson:
-        found = parse_json_prefix(_with_escaped_controls(data))
-        if not isinstance(found, dict):
+        document = parse_json_prefix(_with_escaped_controls(data))
+        if not isinstance(document, dict):
             raise
-        return found
+        return document
 
 
 def _with_escaped_controls(data: bytes) -> bytes:
     """Return a JSON text whose strings have escapes instead of raw control characters."""
     is_inside = False
 
-    def escape(found: re.Match[bytes]) -> bytes:
+    def escape(match: re.Match[bytes]) -> bytes:
         nonlocal is_inside
-        mark = found[0]
+        mark = match[0]
         if mark == b'"':
             is_inside = not is_inside
         return b"\\u%04x" % mark[0] if is_inside and mark < b" " else mark

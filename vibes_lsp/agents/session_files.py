@@ -262,7 +262,7 @@ def parsed(value: JsonValue | bytes) -> Members:
 
 def joined_texts(parts: Sequence[Members]) -> str:
     """Return the texts of a message's parts."""
-    return "\n".join(found for part in parts if (found := text(part, "text")))
+    return "\n".join(content for part in parts if (content := text(part, "text")))
 
 
 def is_created(content: JsonValue) -> bool:

@@ -41,8 +41,8 @@ def absolute_path(folder: str, path: str) -> str:
 
 def files_read(folder: str | None, *paths: str | None) -> FilesRead | None:
     """Return the reading of the files that are named; None if none is."""
-    found = tuple(absolute_path(folder or "", path) for path in paths if path)
-    return FilesRead(found) if found else None
+    files = tuple(absolute_path(folder or "", path) for path in paths if path)
+    return FilesRead(files) if files else None
 
 
 def files_edited(*edits: FileEdit | None) -> FilesEdited | None:
@@ -90,16 +90,16 @@ def replaced_texts(path: str, edits: Iterable[Members]) -> FilesEdited | None:
     return files_edited(
         *(
             replace(edit, may_overwrite=edit.old == "")
-            for each in edits
-            if (edit := replacement(None, {**each, "path": path}, _REPLACED, replace_all=_ALL))
+            for replaced in edits
+            if (edit := replacement(None, {**replaced, "path": path}, _REPLACED, replace_all=_ALL))
         )
     )
 
 
 def exit_code(pattern: re.Pattern[str], output: str | None) -> int | None:
     """Return the exit code in the last match of a pattern in an output."""
-    found = [each[1] for each in pattern.finditer(output or "")]
-    return int(found[-1]) if found and len(found[-1]) < 12 else None
+    codes = [match[1] for match in pattern.finditer(output or "")]
+    return int(codes[-1]) if codes and len(codes[-1]) < 12 else None
 
 
 def inner(members: Members, *names: str) -> Members:

@@ -188,7 +188,7 @@ class CommandFiles:
         seen = self._load() or _Seen(0, {}, None)
         windows = list(_windows(events, seen.sessions))
         untracked = frozenset(filter(_is_text, untracked_files(project)))
-        found: list[CommandFile] = []
+        files: list[CommandFile] = []
         if windows and len(_active(events, seen.sessions)) == 1:
             names = set(filter(_is_text, changed_in_work_tree(project)))
             names -= frozenset(reported)
@@ -196,13 +196,13 @@ class CommandFiles:
             if len(names) <= MAX_CHANGED:
                 with GitObjects(repository.root, limit=_MAX_FILE) as objects:
                     changed = self._changed_since(seen.until, sorted(names), windows)
-                    found = [
+                    files = [
                         file
                         for name, window in changed
                         if (file := self._file(name, window, objects, is_new=name in new))
                     ]
         self._save(events, seen, untracked)
-        return found
+        return files
 
     def _changed_since(
         self, until: int, names: Sequence[str], windows: Sequence[_Window]
@@ -287,13 +287,13 @@ def _advance_sessions(
     events: Sequence[tuple[AgentEvent, int]], sessions: Mapping[str, SeenSession]
 ) -> dict[str, SeenSession]:
     """Return the sessions after some events; those that ended or went idle are dropped."""
-    found = dict(sessions)
+    following = dict(sessions)
     for event, received in events:
         is_subagent = event.session.parent is not None
         is_quiet = isinstance(event.action, TurnEnded | SessionEnded) and not is_subagent
-        found[session_key(event)] = SeenSession(received, is_quiet)
+        following[session_key(event)] = SeenSession(received, is_quiet)
     latest = max((received for _, received in events), default=0)
-    return {key: seen for key, seen in found.items() if seen.last > latest - _IDLE}
+    return {key: seen for key, seen in following.items() if seen.last > latest - _IDLE}
 
 
 def _active(
@@ -372,10 +372,10 @@ def _time_of_change(path: Path) -> int | None:
     Programs can set the time of modification, but not that of the status change.
     """
     try:
-        found = path.lstat()
+        status = path.lstat()
     except (OSError, ValueError):
         return None
-    return max(found.st_mtime_ns, found.st_ctime_ns) if stat.S_ISREG(found.st_mode) else None
+    return max(status.st_mtime_ns, status.st_ctime_ns) if stat.S_ISREG(status.st_mode) else None
 
 
 def note_saved_file(directory: AuditDir, path: str) -> None:

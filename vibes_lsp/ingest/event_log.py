@@ -133,7 +133,7 @@ class EventLog:
         make_folder(folder)
         folder.chmod(0o700)
         kept = _newest([*read_event_log(self._directory), *self._events])
-        lines = b"".join(canonical_json(asdict(each)) + b"\n" for each in kept)
+        lines = b"".join(canonical_json(asdict(event)) + b"\n" for event in kept)
         replace_file(write_temporary(folder, lines, durable=False), folder / _LOG)
         redaction = load_config(self._directory).config.redaction
         rules = MaskingRules(redaction.mask, redaction.allow)
@@ -193,7 +193,7 @@ def outcome_of(event: AgentEvent, edited: Sequence[EditedFile]) -> tuple[bool, s
         return False, UNNAMED_EDIT
     if not edited:
         return False, "no edited file belongs to this trail"
-    return True, "; ".join(_edit_words(each) for each in edited[:_MAX_RANGES])
+    return True, "; ".join(_edit_words(file) for file in edited[:_MAX_RANGES])
 
 
 def _edit_words(file: EditedFile) -> str:
@@ -205,8 +205,8 @@ def _edit_words(file: EditedFile) -> str:
     if not ranges:
         return f"{file.path}: no line added or changed"
     shown = [
-        str(each.start) if each.start == each.end else f"{each.start}-{each.end}"
-        for each in ranges[:_MAX_RANGES]
+        str(lines.start) if lines.start == lines.end else f"{lines.start}-{lines.end}"
+        for lines in ranges[:_MAX_RANGES]
     ]
     more = ", ..." if len(ranges) > _MAX_RANGES else ""
     return f"{file.path}: lines {', '.join(shown)}{more} by {file.resolved.method}"
@@ -219,7 +219,7 @@ def read_event_log(directory: AuditDir) -> list[LoggedEvent]:
         data = None if is_tracked(path) else read_file(path, limit=_MAX_LOG)
     except VibesError:
         return []
-    found: list[LoggedEvent] = []
+    events: list[LoggedEvent] = []
     for line in (data or b"").splitlines():
         with suppress(VibesError):
             members = parse_object(line)
@@ -227,8 +227,8 @@ def read_event_log(directory: AuditDir) -> list[LoggedEvent]:
             received, agent, event, outcome = values
             if received is not None and agent and event is not None and outcome is not None:
                 recorded = members.get("recorded") is True
-                found.append(LoggedEvent(received, agent, event, recorded, outcome))
-    return found
+                events.append(LoggedEvent(received, agent, event, recorded, outcome))
+    return events
 
 
 def read_last_payload(directory: AuditDir, agent: str) -> Members | None:
@@ -245,10 +245,10 @@ def _newest(events: Iterable[LoggedEvent]) -> list[LoggedEvent]:
     """Return the last events of each agent, in their order."""
     listed = list(events)
     by_agent: defaultdict[str, list[int]] = defaultdict(list)
-    for number, each in enumerate(listed):
-        by_agent[each.agent].append(number)
+    for number, event in enumerate(listed):
+        by_agent[event.agent].append(number)
     kept = {number for numbers in by_agent.values() for number in numbers[-_MAX_EVENTS:]}
-    return [each for number, each in enumerate(listed) if number in kept]
+    return [event for number, event in enumerate(listed) if number in kept]
 
 
 def _payload_name(agent: str) -> str:
@@ -260,7 +260,7 @@ def _masked(value: JsonValue, rules: MaskingRules) -> JsonValue:
     if isinstance(value, str):
         return mask_secrets(value, rules)[0]
     if isinstance(value, list):
-        return [_masked(each, rules) for each in value]
+        return [_masked(part, rules) for part in value]
     if isinstance(value, dict):
-        return {name: _masked(each, rules) for name, each in value.items()}
+        return {name: _masked(part, rules) for name, part in value.items()}
     return value

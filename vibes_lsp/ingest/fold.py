@@ -280,10 +280,10 @@ def _with_session_files(
     """Return a batch with what only the agents' session files say of it."""
     last = {key: seen.last for key, seen in sessions.items()}
     reported = [waiting.event.call_id for waiting in batch if waiting.event is not None]
-    found: list[WaitingEvent] = []
+    complete: list[WaitingEvent] = []
     for waiting in batch:
         if waiting.event is None:
-            found.append(waiting)
+            complete.append(waiting)
             continue
         key = session_key(waiting.event)
         since = last.get(key)
@@ -297,10 +297,10 @@ def _with_session_files(
             name = f"{waiting.name} {edit.call_id}"
             moment = completed * _MILLISECOND
             known = without_overwrites(edit, datetime.fromtimestamp(completed / 1e3, UTC))
-            found.append(WaitingEvent(name, None, moment, known, waiting.source, ""))
-        found.append(replace(waiting, event=files.complete(waiting.event)))
+            complete.append(WaitingEvent(name, None, moment, known, waiting.source, ""))
+        complete.append(replace(waiting, event=files.complete(waiting.event)))
         last[key] = waiting.received
-    return without_repeats(found)
+    return without_repeats(complete)
 
 
 def _when_written(
@@ -309,19 +309,19 @@ def _when_written(
     """Return a batch with its reasoning, after agents have written their session files."""
     events, project = [waiting.event for waiting in batch], directory.project
     keeps_reasoning = load_config(directory).config.assurance_level == AssuranceLevel.HIGH
-    found: list[str | None] = []
+    thoughts: list[str | None] = []
     looks = _looks()
     for look in range(looks + 1):
-        found = find_reasoning(events, project) if keeps_reasoning else [""] * len(batch)
+        thoughts = find_reasoning(events, project) if keeps_reasoning else [""] * len(batch)
         if look == looks or not any(
             (text is None or awaits_session_file(waiting.event)) and _is_new(waiting, now())
-            for waiting, text in zip(batch, found, strict=True)
+            for waiting, text in zip(batch, thoughts, strict=True)
         ):
             break
         time.sleep(_PAUSE)
     return [
         replace(waiting, event=waiting.event and replace(waiting.event, reasoning=text or None))
-        for waiting, text in zip(batch, found, strict=True)
+        for waiting, text in zip(batch, thoughts, strict=True)
     ]
 
 
@@ -369,13 +369,13 @@ def _may_be_saved_soon(
         looked: When the files were read, in nanoseconds.
     """
     return any(
-        each.resolved is None
+        file.resolved is None
         and (
-            (each.edit.may_be_unsaved and _is_new(batch[number], present))
-            or _was_being_written(project / each.path, batch[number].received, looked)
+            (file.edit.may_be_unsaved and _is_new(batch[number], present))
+            or _was_being_written(project / file.path, batch[number].received, looked)
         )
         for number, files in edited.items()
-        for each in files
+        for file in files
     )
 
 
@@ -413,8 +413,8 @@ def _resolve(directory: AuditDir, batch: Sequence[WaitingEvent]) -> dict[int, li
                     by_file.setdefault(relative, []).append((number, edit))
     edited: dict[int, list[EditedFile]] = {}
     for relative, edits in by_file.items():
-        found = _resolve_file(directory, relative, [edit for _, edit in edits])
-        for (number, edit), (resolved, reason) in zip(edits, found, strict=True):
+        lines = _resolve_file(directory, relative, [edit for _, edit in edits])
+        for (number, edit), (resolved, reason) in zip(edits, lines, strict=True):
             edited.setdefault(number, []).append(EditedFile(relative, edit, resolved, reason))
     return dict(sorted(edited.items()))
 
@@ -429,10 +429,10 @@ def _resolve_file(
         saved = None
     try:
         edits = [in_encoding_of(edit, saved) for edit in edits]
-        found = resolve_edits(edits, saved)
+        lines = resolve_edits(edits, saved)
         return [
             (resolved, "" if resolved is not None else why_unresolved(edit, saved))
-            for edit, resolved in zip(edits, found, strict=True)
+            for edit, resolved in zip(edits, lines, strict=True)
         ]
     except UnknownEncoding:
         return [(None, "the encoding of the file is not known")] * len(edits)

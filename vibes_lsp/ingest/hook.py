@@ -90,10 +90,10 @@ def store_event(data: bytes | None, current_folder: Callable[[], str]) -> list[s
         return []
     folder = os.path.abspath(_named_folder(data) or current_folder())
     trails: dict[str, None] = {}
-    for each in dict.fromkeys((folder, *_folders_of_files(data, folder))):
+    for start in dict.fromkeys((folder, *_folders_of_files(data, folder))):
         try:
-            trail = search_trail(each)
-            trail = trail or _left_out_trail(each)
+            trail = search_trail(start)
+            trail = trail or _left_out_trail(start)
         except (RefusedTrail, OSError, ValueError):
             continue
         if trail is not None:
@@ -120,10 +120,10 @@ def _left_out_trail(folder: str) -> str | None:
 
     from vibes_lsp.history.missing_trail import find_missing_trail  # noqa: PLC0415
 
-    found = find_missing_trail(Path(folder))
-    if found is None or not found.is_sparse:
+    missing = find_missing_trail(Path(folder))
+    if missing is None or not missing.is_sparse:
         return None
-    trail = os.path.join(folder, found.path)
+    trail = os.path.join(folder, missing.path)
     os.makedirs(trail, exist_ok=True)
     return trail
 
@@ -287,10 +287,12 @@ def _start_folding(folder: str) -> None:
         null = os.open(os.devnull, os.O_RDWR)
         for standard in (0, 1, 2):
             os.dup2(null, standard)
-        quoted = [f'"{each}"' for each in (sys.executable, *arguments)]
+        quoted = [f'"{word}"' for word in (sys.executable, *arguments)]
         os.spawnv(os.P_DETACH, sys.executable, quoted)  # noqa: S606, TID251
         return
-    null_files = [(os.POSIX_SPAWN_OPEN, each, os.devnull, os.O_RDWR, 0) for each in (0, 1, 2)]
+    null_files = [
+        (os.POSIX_SPAWN_OPEN, standard, os.devnull, os.O_RDWR, 0) for standard in (0, 1, 2)
+    ]
     os.posix_spawn(  # noqa: TID251
         sys.executable,
         [sys.executable, *arguments],

@@ -143,8 +143,8 @@ class EventRecorder:
             return False
         if isinstance(event.action, FilesEdited):
             self._copy_prompt(event)
-            for number, each in enumerate(edited):
-                self._edit(event, each, f"{identity} {number}")
+            for number, file in enumerate(edited):
+                self._edit(event, file, f"{identity} {number}")
         else:
             self._record(event, identity)
         return True
@@ -224,10 +224,12 @@ class EventRecorder:
         """Record which annotations of the project an answer told a session of."""
         session, _ = self._session(event)
         project = self._recorder.directory.project
-        paths = (project_path(project, each.path) for each in shown)
-        told = [(each.id, path) for each, path in zip(shown, paths, strict=True) if path]
+        paths = (project_path(project, annotation.path) for annotation in shown)
+        annotations = [
+            (annotation.id, path) for annotation, path in zip(shown, paths, strict=True) if path
+        ]
         self._recorder.write_derived(
-            Informed, lambda context: inform_session(context, session, told)
+            Informed, lambda context: inform_session(context, session, annotations)
         )
 
     def record_command_file(self, file: CommandFile) -> None:
@@ -387,11 +389,11 @@ def session_id(agent: Agent, identifier: str, number: int) -> str:
 
 def _find_session(log: LogIndex, agent: Agent, identifier: str) -> tuple[int, LoggedSession | None]:
     """Return the latest session of a trail for an agent's session, and its number."""
-    number, found = 1, None
+    number, session = 1, None
     while (later := log.session(session_id(agent, identifier, number))) is not None:
-        found = later
+        session = later
         number += 1
-    return max(number - 1, 1), found
+    return max(number - 1, 1), session
 
 
 def _model_of(context: RecordingContext, session: LoggedSession, agent: Agent) -> str:

@@ -85,7 +85,7 @@ def read_batch(
     start = time.time_ns()  # a listing may miss files that are older than the newest it has
     listed = sorted(_waiting_files(directory))
     newer = range(start, start + _CLOCK_STEP)
-    paths = [each for each in listed if each not in done and int(each.name[:20]) not in newer]
+    paths = [file for file in listed if file not in done and int(file.name[:20]) not in newer]
     tracked = tracked_names(directory.waiting_events) if paths else ()
     batch: list[WaitingEvent] = []
     size = 0
@@ -184,10 +184,10 @@ def without_overwrites(event: AgentEvent, moment: datetime) -> AgentEvent:
     if not isinstance(action, FilesEdited):
         return event
     edits = tuple(
-        _overwriting(each)
-        if each.may_overwrite and was_committed(Path(each.path), moment)
-        else each
-        for each in action.edits
+        _overwriting(edit)
+        if edit.may_overwrite and was_committed(Path(edit.path), moment)
+        else edit
+        for edit in action.edits
     )
     return replace(event, action=FilesEdited(edits))
 
@@ -213,7 +213,7 @@ def _visiting(directory: AuditDir, event: AgentEvent) -> tuple[AgentEvent | None
     """Return the edits of a trail's files by an agent whose folder it does not own."""
     if not isinstance(event.action, FilesEdited):
         return None, _ELSEWHERE
-    edits = tuple(each for each in event.action.edits if owned_path(directory, each.path))
+    edits = tuple(edit for edit in event.action.edits if owned_path(directory, edit.path))
     if not edits:
         return None, _ELSEWHERE
     try:

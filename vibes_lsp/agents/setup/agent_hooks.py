@@ -93,12 +93,12 @@ class AgentReport:
     def state(self, scope: Scope) -> HookState:
         """Return whether the configuration of a scope runs `vibes hook`."""
         states = [file.state for file in self.files if file.scope is scope]
-        found = [state for state in states if state not in (None, HookState.ABSENT)]
-        if not found:
+        known = [state for state in states if state not in (None, HookState.ABSENT)]
+        if not known:
             return HookState.ABSENT
-        if len(found) < len(states) or HookState.OUTDATED in found:
+        if len(known) < len(states) or HookState.OUTDATED in known:
             return HookState.OUTDATED
-        return HookState.HANDWRITTEN if HookState.HANDWRITTEN in found else HookState.CURRENT
+        return HookState.HANDWRITTEN if HookState.HANDWRITTEN in known else HookState.CURRENT
 
 
 def add_agent(
@@ -148,19 +148,19 @@ def inspect_agent(
         program: What hooks in the person's own configuration run.
         runs_programs: Whether to run the agent's program, for its version and for what it trusts.
     """
-    found = find_program(agent, home)
+    installed = find_program(agent, home)
     reports: list[HookedFile] = []
     trust = {}
     for scope in Scope:
         wanted = PROGRAM if scope is Scope.PROJECT else program
         files = configuration_files(agent, scope, project, home, program=wanted)
         own = [_inspect(scope, file) for file in files]
-        if runs_programs and any(each.state not in (None, HookState.ABSENT) for each in own):
+        if runs_programs and any(hooked.state not in (None, HookState.ABSENT) for hooked in own):
             trust[scope] = _check_trust(agent, scope, files, project, home)
         reports += own
-    version = program_version(found, project) if runs_programs and found is not None else ""
+    version = program_version(installed, project) if runs_programs and installed is not None else ""
     has_folder = agent.home_folder(home).is_dir()
-    return AgentReport(agent, found, version, has_folder, tuple(reports), trust)
+    return AgentReport(agent, installed, version, has_folder, tuple(reports), trust)
 
 
 def _inspect(scope: Scope, file: ConfigurationFile) -> HookedFile:

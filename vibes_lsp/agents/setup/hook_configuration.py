@@ -99,17 +99,17 @@ class HookConfiguration:
             return new + "\n" if text is None else text + new
         document = parse_document(text)
         layout = layout_of(document)
-        found = _find_hooks(document)
-        if found is None:
+        hooked = _find_hooks(document)
+        if hooked is None:
             new = member(_HOOKS, _arrays(self.entries), layout, 1, depth=2)
             return apply_edits(text, insertions(document, document.root, [new]))
-        missing = {name: entry for name, entry in self.entries.items() if name not in found.events}
+        missing = {name: entry for name, entry in self.entries.items() if name not in hooked.events}
         edits = insertions(
             document,
-            found.place,
+            hooked.place,
             [member(name, array, layout, 2, depth=1) for name, array in _arrays(missing).items()],
         )
-        for name, event in found.events.items():
+        for name, event in hooked.events.items():
             if name in self.entries:
                 edits += _update(document, event, self.entries[name])
         return apply_edits(text, edits)
@@ -121,19 +121,19 @@ class HookConfiguration:
             MalformedJson: The text is not JSON.
             MisplacedHooks: The hooks are not an object with an array for each event.
         """
-        found = _find_hooks(document := parse_document(text)) if text.strip(SPACE) else None
-        if found is None:
+        hooked = _find_hooks(document := parse_document(text)) if text.strip(SPACE) else None
+        if hooked is None:
             return text
         edits, emptied = [], set()
-        for index, event in enumerate(found.events.values()):
+        for index, event in enumerate(hooked.events.values()):
             inner, is_empty = _removals(document, event)
             if is_empty and is_created(document, event.place):
                 emptied.add(index)
             else:
                 edits += inner
-        edits += removals(document, found.place, emptied)
-        keeps_some = len(emptied) < len(found.events) or has_comments(document, found.place)
-        if keeps_some or not emptied or not is_created(document, found.place):
+        edits += removals(document, hooked.place, emptied)
+        keeps_some = len(emptied) < len(hooked.events) or has_comments(document, hooked.place)
+        if keeps_some or not emptied or not is_created(document, hooked.place):
             return apply_edits(text, edits)
         index = list(document.value).index(_HOOKS)
         others = {name: value for name, value in document.value.items() if name != _HOOKS}
@@ -153,10 +153,10 @@ class HookConfiguration:
             MalformedJson: The text is not JSON.
             MisplacedHooks: The hooks are not an object with an array for each event.
         """
-        found = _find_hooks(parse_document(text)) if text.strip(SPACE) else None
+        hooked = _find_hooks(parse_document(text)) if text.strip(SPACE) else None
         handlers = [
             handler
-            for event in (found.events.values() if found is not None else ())
+            for event in (hooked.events.values() if hooked is not None else ())
             for entry in event.entries
             for handler in _handlers(entry)
         ]
@@ -224,7 +224,7 @@ def _handlers(entry: JsonValue) -> list[Members]:
 
 
 def _commands(handler: Members) -> list[str]:
-    return [found for name in _COMMANDS if (found := text_member(handler, name)) is not None]
+    return [command for name in _COMMANDS if (command := text_member(handler, name)) is not None]
 
 
 def _is_ours(handler: Members) -> bool:
@@ -241,7 +241,7 @@ def _update(document: JsonText, event: _Event, wanted: Members) -> list[Edit]:
     for entry, item in zip(event.entries, event.place.items, strict=True):
         if any(map(_is_ours, _handlers(entry))):
             return _replace(entry, item.place, wanted)
-    if any(_is_handwritten(each) for entry in event.entries for each in _handlers(entry)):
+    if any(_is_handwritten(handler) for entry in event.entries for handler in _handlers(entry)):
         return []
     return insertions(document, event.place, [compact(wanted)])
 
@@ -270,14 +270,16 @@ def _handler_places(entry: Members, place: Place) -> list[tuple[Members, Place]]
         return [(entry, place)]
     items = place_of(entry, place, _HOOKS).items
     pairs = zip(group, items, strict=True)
-    return [(each, item.place) for each, item in pairs if isinstance(each, dict)]
+    return [(handler, item.place) for handler, item in pairs if isinstance(handler, dict)]
 
 
 def _removals(document: JsonText, event: _Event) -> tuple[list[Edit], bool]:
     """Return the edits that remove our hooks of an event, and whether its array is empty then."""
     edits, whole = [], set()
     for index, entry in enumerate(event.entries):
-        ours = {number for number, each in enumerate(_elements(entry)) if _is_own_element(each)}
+        ours = {
+            number for number, element in enumerate(_elements(entry)) if _is_own_element(element)
+        }
         if not ours:
             continue
         if len(ours) == len(_elements(entry)):

@@ -58,7 +58,7 @@ def add_to_files(files: Sequence[ConfigurationFile]) -> tuple[ConfigurationChang
             planned.append((file, path, before, file.configuration.add(before)))
         except _UNUSABLE as error:
             raise _refusal(path, error) from error
-    return tuple(_add(*each) for each in planned)
+    return tuple(_add(*change) for change in planned)
 
 
 def _add(
@@ -88,7 +88,7 @@ def remove_from_files(files: Sequence[ConfigurationFile]) -> tuple[Configuration
         except _UNUSABLE as error:
             raise _refusal(path, error) from error
         planned.append((file, path, before, after))
-    return tuple(_remove(*each) for each in planned)
+    return tuple(_remove(*change) for change in planned)
 
 
 def _remove(

@@ -66,10 +66,10 @@ class InstructionBlock:
         """
         if text is None:
             return f"{self.front_matter}{self.text}\n"
-        found = _find(text)
-        if found is not None:
-            block = self.text.replace("\n", _line_end(text[slice(*found)]))
-            return text[: found[0]] + block + text[found[1] :]
+        span = _find(text)
+        if span is not None:
+            block = self.text.replace("\n", _line_end(text[slice(*span)]))
+            return text[: span[0]] + block + text[span[1] :]
         line_end = _line_end(text)
         block = self.text.replace("\n", line_end)
         if not text:
@@ -84,23 +84,23 @@ class InstructionBlock:
         Raises:
             ForeignFile: As for `add`.
         """
-        found = _find(text)
-        if found is None:
+        span = _find(text)
+        if span is None:
             return text
-        before, after = text[: found[0]], text[found[1] :]
+        before, after = text[: span[0]], text[span[1] :]
         if before in ("", self.front_matter) and after == "\n":
             return None
-        line_end = _line_end(text[slice(*found)])
+        line_end = _line_end(text[slice(*span)])
         before = before.removesuffix(line_end)
         return before + after.removeprefix(line_end) if after else before.removesuffix(line_end)
 
     def inspect(self, text: str) -> HookState:
         """Return whether the block is in a text."""
         try:
-            found = _find(text)
+            span = _find(text)
         except ForeignFile:
             return HookState.HANDWRITTEN
-        if found is None:
+        if span is None:
             return HookState.ABSENT
         return HookState.CURRENT if self.add(text) == text else HookState.OUTDATED
 

@@ -104,7 +104,7 @@ def parse_document(text: str) -> JsonText:
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     """Return a text with edits that do not overlap; those at one place are made in their order."""
     done, parts = 0, []
-    for edit in sorted(edits, key=lambda each: (each.start, each.end)):
+    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
         parts += [text[done : edit.start], edit.text]
         done = edit.end
     return "".join([*parts, text[done:]])
@@ -237,7 +237,7 @@ def _laid_out(value: JsonValue, layout: Layout, level: int, depth: int) -> str:
     items = (
         [member(k, v, layout, level + 1, depth=depth - 1) for k, v in value.items()]
         if isinstance(value, dict)
-        else [_laid_out(each, layout, level + 1, depth - 1) for each in value]
+        else [_laid_out(element, layout, level + 1, depth - 1) for element in value]
     )
     brackets = "{}" if isinstance(value, dict) else "[]"
     inner = f",{indentation}".join(items)

@@ -238,7 +238,7 @@ class TomlServer:
         table = TomlServer(str(program))._table.replace("\n", ending)  # noqa: SLF001  # own class
         for written in (ending + table, table):
             rest = text.replace(written, "", 1)
-            kept = {name: each for name, each in servers.items() if name != SERVER}
+            kept = {name: server for name, server in servers.items() if name != SERVER}
             if rest != text and _toml_servers(rest) == kept:
                 return rest or None
         return text  # a person has laid it out
