@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.properties.json_values import TEXT, json_values
+from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.store.manifest import ManifestForm, parse_manifest
 from vibes_lsp.store.manifest_format import new_manifest
 from vibes_lsp.store.three_way_merge import (
-    MergeConflict,
     MergeSides,
     merge_log,
     merge_manifest,
@@ -28,6 +28,7 @@ RECORDS = st.lists(st.integers(0, 9).map(lambda number: b'{"n":%d}\n' % number),
     b"".join
 )
 ENTRIES = st.dictionaries(st.integers(0, 9), st.just(None), max_size=5)
+NAME = ("config.json",)
 MEMBERS = st.dictionaries(st.sampled_from("abcd"), json_values(TEXT), max_size=4)
 
 
@@ -77,10 +78,13 @@ def test_every_entry_of_a_manifest_is_there_once(
 def test_one_side_that_changed_nothing_yields_to_the_other(
     base: Members, ours: Members, theirs: Members
 ) -> None:
-    assert canonical_json(merge_members(base, ours, base)) == canonical_json(ours)
-    assert canonical_json(merge_members(base, base, theirs)) == canonical_json(theirs)
-    with contextlib.suppress(MergeConflict):
-        one, other = merge_members(base, ours, theirs), merge_members(base, theirs, ours)
+    assert canonical_json(merge_members(base, ours, base, NAME)) == canonical_json(ours)
+    assert canonical_json(merge_members(base, base, theirs, NAME)) == canonical_json(theirs)
+    with contextlib.suppress(RefusedWrite):
+        one, other = (
+            merge_members(base, ours, theirs, NAME),
+            merge_members(base, theirs, ours, NAME),
+        )
         lists = [
             name for name in one if isinstance(one[name], list | dict)
         ]  # what was added to a list comes in another order

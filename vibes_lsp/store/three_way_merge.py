@@ -33,20 +33,8 @@ MISSING: Final = _Missing()
 Version: TypeAlias = "JsonValue | _Missing"
 
 
-class MergeConflict(ValueError):
-    """Both sides changed a value in different ways.
-
-    Args:
-        where: The path of the member.
-    """
-
-    def __init__(self, where: tuple[str, ...]) -> None:
-        super().__init__(".".join(where))
-        self.where = ".".join(where)
-
-
 def merge_members(
-    base: Members | None, ours: Members, theirs: Members, where: tuple[str, ...] = ()
+    base: Members | None, ours: Members, theirs: Members, where: tuple[str, ...]
 ) -> Members:
     """Return an object with the changes of both sides, in our order, their new members last.
 
@@ -56,10 +44,10 @@ def merge_members(
         base: The common ancestor; None if there is none.
         ours: Our version.
         theirs: Their version.
-        where: The path of the object.
+        where: The name of the file, and the path of the object in it.
 
     Raises:
-        MergeConflict: Both sides changed a value in different ways.
+        RefusedWrite: Both sides changed a value in different ways.
     """
     merged: Members = {}
     for name in dict.fromkeys((*ours, *theirs)):
@@ -89,7 +77,11 @@ def _merge_value(base: Version, ours: Version, theirs: Version, where: tuple[str
         before = base if isinstance(base, list) else []
         kept = [each for each in ours if each in theirs or each not in before]
         return kept + [each for each in theirs if each not in ours and each not in before]
-    raise MergeConflict(where)
+    name, *member = where
+    raise RefusedWrite(
+        f"{name}: both sides changed {'.'.join(member)} differently",
+        hint="the file is unchanged; set the member by hand",
+    )
 
 
 def _same(one: Version, other: Version) -> bool:
@@ -178,7 +170,7 @@ def merge_manifest(sides: MergeSides) -> bytes:
     new = {
         key: to_one_line(bytes(raw)) for key, raw in theirs.stored.items() if key not in ours.stored
     }
-    frame = _merge_or_refuse(_frame_of(base), _frame_of(ours), _frame_of(theirs), MANIFEST_NAME)
+    frame = merge_members(_frame_of(base), _frame_of(ours), _frame_of(theirs), (MANIFEST_NAME,))
     if not changed and canonical_json(frame) == canonical_json(_frame_of(ours)):
         return add_entries(ours, new) if new else (sides.ours or b"")
     kept = {key: changed.get(key) or to_one_line(bytes(raw)) for key, raw in ours.stored.items()}
@@ -197,7 +189,7 @@ def merge_config(sides: MergeSides) -> bytes:
         return sides.ours or sides.theirs or b""
     base = None if sides.base is None else _parse_config(sides.base, "base")
     ours, theirs = _parse_config(sides.ours, "ours"), _parse_config(sides.theirs, "theirs")
-    merged = _merge_or_refuse(base, ours, theirs, CONFIG_NAME)
+    merged = merge_members(base, ours, theirs, (CONFIG_NAME,))
     for data, value in ((sides.ours, ours), (sides.theirs, theirs)):
         if canonical_json(merged) == canonical_json(value):
             return data
@@ -246,32 +238,23 @@ def _require_record(line: bytes, number: int) -> None:
 
 def _parse_version(data: bytes | None, side: str) -> Manifest:
     manifest = parse_manifest(data)
-    if manifest.form is ManifestForm.BROKEN:
-        why = manifest.problem.message if manifest.problem else "not a manifest"
+    problem = manifest.problem
+    if problem is None:
+        for key, line in conflicting_keys(manifest.data)[:1]:
+            raise RefusedWrite(
+                f"{MANIFEST_NAME} ({side}) has two different entries {key[:8]} (line {line})",
+                hint="the file is unchanged; remove one of the two",
+            )
+        try:
+            check_strict(manifest)
+        except MalformedJson as error:
+            problem = error
+    if problem is not None:
         raise RefusedWrite(
-            f"{MANIFEST_NAME} ({side}) cannot be parsed: {why}",
+            f"{MANIFEST_NAME} ({side}) cannot be parsed: {problem.message}",
             hint="the file is unchanged; restore a valid version from git",
-        )
-    twice = conflicting_keys(manifest.data)
-    if not twice:
-        _require_strict(manifest, side)
-    else:
-        key, line = twice[0]
-        raise RefusedWrite(
-            f"{MANIFEST_NAME} ({side}) has two different entries {key[:8]} (line {line})",
-            hint="the file is unchanged; remove one of the two",
         )
     return manifest
-
-
-def _require_strict(manifest: Manifest, side: str) -> None:
-    try:
-        check_strict(manifest)
-    except MalformedJson as error:
-        raise RefusedWrite(
-            f"{MANIFEST_NAME} ({side}) cannot be parsed: {error.message}",
-            hint="the file is unchanged; restore a valid version from git",
-        ) from None
 
 
 def _merge_entry(base: Manifest, ours: Manifest, theirs: Manifest, key: str) -> bytes | None:
@@ -309,14 +292,4 @@ def _parse_config(data: bytes, side: str) -> Members:
         raise RefusedWrite(
             f"{CONFIG_NAME} ({side}) cannot be parsed: {error.message}",
             hint="the file is unchanged; repair it",
-        ) from None
-
-
-def _merge_or_refuse(base: Members | None, ours: Members, theirs: Members, name: str) -> Members:
-    try:
-        return merge_members(base, ours, theirs)
-    except MergeConflict as error:
-        raise RefusedWrite(
-            f"{name}: both sides changed {error.where} differently",
-            hint="the file is unchanged; set the member by hand",
         ) from None
