@@ -172,14 +172,10 @@ class CurrentAnnotations:
         )
 
     def _facts_of(self, rows: Sequence[int]) -> Iterator[_Facts]:
+        query = f"{_FACTS} WHERE row IN (SELECT value FROM json_each(?))"  # noqa: S608
         for start in range(0, len(rows), _BATCH):
-            yield from cast(
-                "list[_Facts]",
-                self._log.rows(
-                    f"{_FACTS} WHERE row IN (SELECT value FROM json_each(?))",  # noqa: S608  # our own names
-                    row_list(rows[start : start + _BATCH]),
-                ),
-            )
+            found = self._log.rows(query, row_list(rows[start : start + _BATCH]))
+            yield from cast("list[_Facts]", found)
 
 
 def _names(log: LogIndex) -> dict[int, str]:

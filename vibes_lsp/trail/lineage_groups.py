@@ -47,7 +47,7 @@ _COVERS: Final = REASONS.index(SupersedesReason.COVERS)
 
 
 class Superseding(NamedTuple):
-    """A supersedes edge: its row, its reason, and the first annotations with the ids of its ends."""
+    """A supersedes edge: its row, its reason, and the first annotations with its ends' ids."""
 
     row: int
     reason: int | None
