@@ -233,7 +233,10 @@ def test_the_command_backfills_everything_once(work: Workspace) -> None:
     assert (len(done["backfilled"]), done["pending"]) == (2, [])
     assert [record["type"] for record in done["records"]] == ["line", "function"]
     assert work.backfilled_commits() == {annotation: commit, function: commit}
-    assert vibes("backfill", cwd=work.path).out == "0 backfilled, 0 unchanged\n"
+    assert (
+        vibes("backfill", cwd=work.path).out
+        == "0 backfilled, 0 remapped, 0 orphaned, 0 unchanged\n"
+    )
     work.step("commit", "-am", "Filled in")
     work.check_invariants()
 
