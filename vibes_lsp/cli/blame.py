@@ -40,7 +40,7 @@ from vibes_lsp.model.members import Members, mapping
 from vibes_lsp.model.vocabulary import Verdict
 from vibes_lsp.placing.placements import Placement, why_unverified
 from vibes_lsp.placing.project_locator import ProjectLocator
-from vibes_lsp.reports.blame import Blame, CommittedLines, blame_file, line_kind, line_owners
+from vibes_lsp.reports.blame import Blame, UnrecordedLines, blame_file, line_kind, line_owners
 from vibes_lsp.reports.placements import describe_location, is_reviewed, model_name
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def _print_lines(blame: Blame) -> None:
     label_width = max(map(cell_len, plain_labels.values()), default=0)
     digits = len(str(len(blame.text.lines)))
     beginnings: list[list[tuple[str, str]]] = []
-    previous: Placement | CommittedLines | None = None
+    previous: Placement | UnrecordedLines | None = None
     for number in range(1, len(blame.text.lines) + 1):
         owner, origin = owners.get(number), committed.get(number)
         kind = LineKind.UNRECORDED if owner is None else line_kind(owner, number)

@@ -33,7 +33,7 @@ _MAX_CACHED_BYTES: Final = 1 << 18
 _HASH: Final = re.compile(r"[0-9a-f]{4,64}")
 _STEPS: Final = re.compile(r"(?>(?:[~^]\d{0,9})*)")
 _COMMITTER: Final = re.compile(rb"^committer [^\n]*> (-?\d+)", re.MULTILINE)
-_AUTHOR: Final = re.compile(rb"^author ([^\n]*) <[^\n]*> (-?\d+)", re.MULTILINE)
+_AUTHOR: Final = re.compile(rb"^author ([^<\n]*)<[^\n]*> (-?\d+)", re.MULTILINE)
 _PARENT: Final = re.compile(rb"^parent ([0-9a-f]+)$", re.MULTILINE)
 _REGULAR: Final = frozenset({"100644", "100755", "100664"})
 _FOLDER: Final = b"040000"
@@ -192,7 +192,7 @@ class GitObjects:
             parse_seconds(author[2]) if author else None,
             found.content[5:].partition(b"\n")[0].decode("ascii", "replace"),
             message.lstrip(b"\n").decode("utf-8", "replace"),
-            author[1].decode("utf-8", "replace") if author else "",
+            author[1].decode("utf-8", "replace").strip() if author else "",
         )
 
     def subject(self, name: str) -> str | None:

@@ -19,7 +19,7 @@ from vibes_lsp.reports.placements import PlacementReport
 
 
 @dataclass(frozen=True, slots=True)
-class CommittedLines:
+class UnrecordedLines:
     """Neighbouring lines that git's blame gives to one commit.
 
     Attributes:
@@ -63,7 +63,7 @@ class Blame:
     text: Text
     placements: tuple[Placement, ...]
     report: PlacementReport
-    committed: tuple[CommittedLines, ...] = ()
+    committed: tuple[UnrecordedLines, ...] = ()
 
     def as_json(self) -> Members:
         """Return `{filePath, placements, lines, committed}`."""
@@ -98,7 +98,7 @@ def blame_file(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -
 
 def _committed(
     locator: ProjectLocator, path: str, text: Text, placements: Sequence[Placement]
-) -> Iterator[CommittedLines]:
+) -> Iterator[UnrecordedLines]:
     """Yield the lines without owner by the commits that brought them."""
     owned = line_owners(placements)
     origins = enumerate(locator.owners.origins(path, text), 1)
@@ -108,7 +108,7 @@ def _committed(
             commit = locator.repository.objects.commit(brought[0])
             lines = [line for line, _ in run]
             if commit is not None:
-                yield CommittedLines(lines[0], lines[-1], commit.id, commit.author, commit.moment)
+                yield UnrecordedLines(lines[0], lines[-1], commit.id, commit.author, commit.moment)
 
 
 @dataclass(frozen=True, slots=True)
