@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from vibes_lsp.agents.agent import Form
 from vibes_lsp.agents.all_agents import AGENTS
 from vibes_lsp.agents.setup.configuration import hook_configuration
-from vibes_lsp.agents.setup.hook_configuration import HookState, MisplacedHooks
-from vibes_lsp.agents.setup.json_edits import parse_document
+from vibes_lsp.agents.setup.hook_configuration import HookState
+from vibes_lsp.agents.setup.json_edits import MisplacedMember, parse_document
 from vibes_lsp.agents.setup.mcp_registration import JsonServer
 from vibes_lsp.errors import MalformedJson
 
@@ -142,6 +142,6 @@ def test_hooks_are_added_to_what_was_there(text: str, configuration: Any) -> Non
 def test_any_text_is_refused_or_restored(text: str) -> None:
     try:
         hooked = CONFIGURATIONS[0].add(text)
-    except (MalformedJson, MisplacedHooks):
+    except (MalformedJson, MisplacedMember):
         return
     assert CONFIGURATIONS[0].remove(hooked) == text

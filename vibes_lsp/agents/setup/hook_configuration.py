@@ -17,23 +17,22 @@ from vibes_lsp.agents.setup.json_edits import (
     SPACE,
     Edit,
     JsonText,
-    Layout,
     Place,
     apply_edits,
     compact,
+    find_object,
     has_comments,
     insertions,
     is_created,
     layout_of,
     member,
+    misplaced,
     parse_document,
     place_of,
     removals,
-    text_around,
-    write_object,
+    without_member,
+    write_document,
 )
-from vibes_lsp.errors import VibesError
-from vibes_lsp.model.canonical_json import json_type
 from vibes_lsp.model.members import JsonValue, Members, objects
 from vibes_lsp.model.members import text as text_member
 
@@ -47,12 +46,6 @@ _OURS: Final = re.compile(
 _RUNS_HOOK: Final = re.compile(r"""(?:^|[\s;&|/\\"'(])vibes(?:\.exe)?["']? +hook\b""")
 _COMMANDS: Final = ("command", "bash", "powershell", "commandWindows", "windows", "linux", "osx")
 _HOOKS: Final = "hooks"
-
-
-class MisplacedHooks(VibesError):
-    """The hooks of a configuration are not of the type that the agent expects."""
-
-    code = "misplaced-hooks"
 
 
 class HookState(StrEnum):
@@ -91,12 +84,11 @@ class HookConfiguration:
 
         Raises:
             MalformedJson: The text is not JSON.
-            MisplacedHooks: The hooks are not an object with an array for each event.
+            MisplacedMember: The hooks are not an object with an array for each event.
         """
         if text is None or not text.strip(SPACE):
             hooks: Members = {_HOOKS: _arrays(self.entries), **self.base}
-            new = write_object(hooks, Layout(), depth=3)
-            return new + "\n" if text is None else text + new
+            return write_document(text, hooks, depth=3)
         document = parse_document(text)
         layout = layout_of(document)
         hooked = _find_hooks(document)
@@ -119,7 +111,7 @@ class HookConfiguration:
 
         Raises:
             MalformedJson: The text is not JSON.
-            MisplacedHooks: The hooks are not an object with an array for each event.
+            MisplacedMember: The hooks are not an object with an array for each event.
         """
         hooked = _find_hooks(document := parse_document(text)) if text.strip(SPACE) else None
         if hooked is None:
@@ -135,23 +127,14 @@ class HookConfiguration:
         keeps_some = len(emptied) < len(hooked.events) or has_comments(document, hooked.place)
         if keeps_some or not emptied or not is_created(document, hooked.place):
             return apply_edits(text, edits)
-        index = list(document.value).index(_HOOKS)
-        others = {name: value for name, value in document.value.items() if name != _HOOKS}
-        if (
-            others != self.base
-            or index
-            or document.comments
-            or not is_created(document, document.root)
-        ):
-            return apply_edits(text, removals(document, document.root, {index}))
-        return text_around(document)
+        return without_member(document, _HOOKS, self.base)
 
     def inspect(self, text: str) -> HookState:
         """Return whether a configuration runs `vibes hook`.
 
         Raises:
             MalformedJson: The text is not JSON.
-            MisplacedHooks: The hooks are not an object with an array for each event.
+            MisplacedMember: The hooks are not an object with an array for each event.
         """
         hooked = _find_hooks(parse_document(text)) if text.strip(SPACE) else None
         handlers = [
@@ -190,25 +173,16 @@ class _Hooks:
 
 
 def _find_hooks(document: JsonText) -> _Hooks | None:
-    if _HOOKS not in document.value:
+    hooks = find_object(document, _HOOKS)
+    if hooks is None:
         return None
-    value = document.value[_HOOKS]
-    place = place_of(document.value, document.root, _HOOKS)
-    if not isinstance(value, dict):
-        raise _misplaced(document, place, "hooks", "an object", value)
+    value, place = hooks
     events = {}
     for (name, entries), item in zip(value.items(), place.items, strict=True):
         if not isinstance(entries, list):
-            raise _misplaced(document, item.place, f"hooks.{name}", "an array", entries)
+            raise misplaced(document, item.place, f"hooks.{name}", "an array", entries)
         events[name] = _Event(item.place, entries)
     return _Hooks(place, events)
-
-
-def _misplaced(
-    document: JsonText, place: Place, name: str, expected: str, value: JsonValue
-) -> MisplacedHooks:
-    line = document.text.count("\n", 0, place.start) + 1
-    return MisplacedHooks(f"{name} is a JSON {json_type(value)}, expected {expected} (line {line})")
 
 
 def _arrays(entries: Mapping[str, Members]) -> Members:

@@ -15,8 +15,8 @@ from typing import Final
 
 from vibes_lsp.agents.agent import Scope
 from vibes_lsp.agents.setup.configuration import ConfigurationFile
-from vibes_lsp.agents.setup.hook_configuration import HookState, MisplacedHooks
-from vibes_lsp.agents.setup.mcp_registration import MisplacedServers
+from vibes_lsp.agents.setup.hook_configuration import HookState
+from vibes_lsp.agents.setup.json_edits import MisplacedMember
 from vibes_lsp.agents.setup.whole_files import ForeignFile, WholeFile
 from vibes_lsp.errors import MalformedJson, RefusedWrite, UnreadableFile, VibesError
 from vibes_lsp.maintenance.hook_installation import HookChange
@@ -29,7 +29,7 @@ from vibes_lsp.store.files import (
     write_temporary,
 )
 
-_UNUSABLE: Final = (MalformedJson, MisplacedHooks, MisplacedServers, ForeignFile)
+_UNUSABLE: Final = (MalformedJson, MisplacedMember, ForeignFile)
 """Why a file is refused as it is."""
 _MAX_FILE: Final = 1 << 20
 """Largest configuration that is read, in bytes."""

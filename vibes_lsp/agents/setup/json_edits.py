@@ -13,8 +13,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical_json import parse_object
+from vibes_lsp.errors import MalformedJson, VibesError
+from vibes_lsp.model.canonical_json import json_type, parse_object
 from vibes_lsp.model.members import JsonValue, Members
 
 _TOKEN: Final = re.compile(
@@ -84,6 +84,12 @@ class JsonText:
     comments: tuple[tuple[int, int], ...]
 
 
+class MisplacedMember(VibesError):
+    """A member of a configuration is not of the type that the agent expects."""
+
+    code = "misplaced-member"
+
+
 def parse_document(text: str) -> JsonText:
     """Parse a JSON object with comments.
 
@@ -99,6 +105,30 @@ def parse_document(text: str) -> JsonText:
             blank[at] = " "
     value = parse_object("".join(blank).removeprefix(_BOM), same=lambda *_: False)
     return JsonText(text, value, _places(tokens), comments)
+
+
+def find_object(document: JsonText, name: str) -> tuple[Members, Place] | None:
+    """Return the object that a member of a document is, with its place; None without the member.
+
+    Raises:
+        MisplacedMember: The member is not an object.
+    """
+    if name not in document.value:
+        return None
+    value, place = document.value[name], place_of(document.value, document.root, name)
+    if not isinstance(value, dict):
+        raise misplaced(document, place, name, "an object", value)
+    return value, place
+
+
+def misplaced(
+    document: JsonText, place: Place, name: str, expected: str, value: JsonValue
+) -> MisplacedMember:
+    """Return the error that a value is not of the type that an agent expects."""
+    line = document.text.count("\n", 0, place.start) + 1
+    return MisplacedMember(
+        f"{name} is a JSON {json_type(value)}, expected {expected} (line {line})"
+    )
 
 
 def apply_edits(text: str, edits: Iterable[Edit]) -> str:
@@ -225,9 +255,16 @@ def compact(value: JsonValue) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def write_object(members: Members, layout: Layout, *, depth: int) -> str:
-    """Return a new object as JSON, with `depth` levels of one line for each item."""
-    return _laid_out(members, layout, 0, depth)
+def write_document(text: str | None, members: Members, *, depth: int) -> str:
+    """Return a text that had nothing with an object, `depth` levels on one line for each item.
+
+    Args:
+        text: White space; None if there is no file yet.
+        members: The object.
+        depth: How many levels have one line for each item.
+    """
+    new = _laid_out(members, Layout(), 0, depth)
+    return f"{new}\n" if text is None else text + new
 
 
 def _laid_out(value: JsonValue, layout: Layout, level: int, depth: int) -> str:
@@ -285,8 +322,19 @@ def place_of(value: Members, place: Place, name: str) -> Place:
     return place.items[list(value).index(name)].place
 
 
-def text_around(document: JsonText) -> str | None:
-    """Return what is left of a text without its object; None if `write_object` made all of it."""
+def without_member(document: JsonText, name: str, base: Members) -> str | None:
+    """Return a text without a member; None if `write_document` made all of it.
+
+    Args:
+        document: The text.
+        name: The name of the member.
+        base: The other members that a new object has.
+    """
+    others = {key: value for key, value in document.value.items() if key != name}
+    index = list(document.value).index(name)
+    is_new = others == base and not index and is_created(document, document.root)
+    if document.comments or not is_new:
+        return apply_edits(document.text, removals(document, document.root, {index}))
     around = document.text[: document.root.start] + document.text[document.root.end :]
     return None if around in ("\n", "\r\n") and document.root.start == 0 else around
 

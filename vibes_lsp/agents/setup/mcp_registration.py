@@ -21,11 +21,10 @@ from vibes_lsp.agents.setup.hook_configuration import HookState
 from vibes_lsp.agents.setup.json_edits import (
     SPACE,
     Edit,
-    JsonText,
-    Layout,
-    Place,
+    MisplacedMember,
     apply_edits,
     compact,
+    find_object,
     has_comments,
     insertions,
     is_created,
@@ -34,11 +33,9 @@ from vibes_lsp.agents.setup.json_edits import (
     parse_document,
     place_of,
     removals,
-    text_around,
-    write_object,
+    without_member,
+    write_document,
 )
-from vibes_lsp.errors import VibesError
-from vibes_lsp.model.canonical_json import json_type
 from vibes_lsp.model.members import JsonValue, Members
 
 SERVER: Final = "vibes"
@@ -46,12 +43,6 @@ SERVER: Final = "vibes"
 _ARGUMENTS: Final = ["mcp"]
 _OURS: Final = re.compile(r"(?:.*[/\\])?vibes(?:\.exe)?", re.DOTALL)
 _TOML: Final = "mcp_servers"
-
-
-class MisplacedServers(VibesError):
-    """The list of MCP servers of a configuration is not of the type that the agent expects."""
-
-    code = "misplaced-servers"
 
 
 def server_files(
@@ -108,14 +99,13 @@ class JsonServer:
 
         Raises:
             MalformedJson: The text is not JSON.
-            MisplacedServers: The servers are not an object.
+            MisplacedMember: The servers are not an object.
         """
         if text is None or not text.strip(SPACE):
-            new = write_object({self.member: {SERVER: self.entry}}, Layout(), depth=2)
-            return new + "\n" if text is None else text + new
+            return write_document(text, {self.member: {SERVER: self.entry}}, depth=2)
         document = parse_document(text)
         layout = layout_of(document)
-        servers = self._servers(document)
+        servers = find_object(document, self.member)
         if servers is None:
             added = member(self.member, {SERVER: self.entry}, layout, 1, depth=1)
             return apply_edits(text, insertions(document, document.root, [added]))
@@ -133,48 +123,33 @@ class JsonServer:
 
         Raises:
             MalformedJson: The text is not JSON.
-            MisplacedServers: The servers are not an object.
+            MisplacedMember: The servers are not an object.
         """
         document = parse_document(text) if text.strip(SPACE) else None
-        servers = None if document is None else self._servers(document)
+        servers = None if document is None else find_object(document, self.member)
         if document is None or servers is None or not self._is_ours(servers[0].get(SERVER)):
             return text
         known, place = servers
         if len(known) > 1 or has_comments(document, place) or not is_created(document, place):
             index = list(known).index(SERVER)
             return apply_edits(text, removals(document, place, {index}))
-        if len(document.value) > 1 or document.comments or not is_created(document, document.root):
-            index = list(document.value).index(self.member)
-            return apply_edits(text, removals(document, document.root, {index}))
-        return text_around(document)
+        return without_member(document, self.member, {})
 
     def inspect(self, text: str) -> HookState:
         """Return whether a configuration has our server.
 
         Raises:
             MalformedJson: The text is not JSON.
-            MisplacedServers: The servers are not an object.
+            MisplacedMember: The servers are not an object.
         """
         document = parse_document(text) if text.strip(SPACE) else None
-        servers = None if document is None else self._servers(document)
+        servers = None if document is None else find_object(document, self.member)
         if servers is None or SERVER not in servers[0]:
             return HookState.ABSENT
         entry = servers[0][SERVER]
         if entry == self.entry:
             return HookState.CURRENT
         return HookState.OUTDATED if self._is_ours(entry) else HookState.HANDWRITTEN
-
-    def _servers(self, document: JsonText) -> tuple[Members, Place] | None:
-        if self.member not in document.value:
-            return None
-        value = document.value[self.member]
-        place = place_of(document.value, document.root, self.member)
-        if not isinstance(value, dict):
-            line = document.text.count("\n", 0, place.start) + 1
-            raise MisplacedServers(
-                f"{self.member} is a JSON {json_type(value)}, expected an object (line {line})"
-            )
-        return value, place
 
     def _is_ours(self, entry: JsonValue) -> bool:
         """Return whether an entry is as we write it, perhaps with another path of the program."""
@@ -210,7 +185,7 @@ class TomlServer:
         """Return a configuration with our server; the same text if it has one of its name.
 
         Raises:
-            MisplacedServers: The text is not TOML, or its servers are not tables.
+            MisplacedMember: The text is not TOML, or its servers are not tables.
         """
         before = text or ""
         servers = _toml_servers(before)
@@ -221,14 +196,14 @@ class TomlServer:
         gap = ending if start.strip() else ""
         after = start + gap + self._table.replace("\n", ending)
         if _toml_servers(after) != {**servers, SERVER: self._entry}:
-            raise MisplacedServers(f"{_TOML} is not a list of tables; add the server by hand")
+            raise MisplacedMember(f"{_TOML} is not a list of tables; add the server by hand")
         return after
 
     def remove(self, text: str) -> str | None:
         """Return a configuration without our server; None if nothing else is in it.
 
         Raises:
-            MisplacedServers: The text is not TOML, or its servers are not tables.
+            MisplacedMember: The text is not TOML, or its servers are not tables.
         """
         servers = _toml_servers(text)
         if self.inspect(text) in {HookState.ABSENT, HookState.HANDWRITTEN}:
@@ -247,7 +222,7 @@ class TomlServer:
         """Return whether a configuration has our server.
 
         Raises:
-            MisplacedServers: The text is not TOML, or its servers are not tables.
+            MisplacedMember: The text is not TOML, or its servers are not tables.
         """
         servers = _toml_servers(text)
         if SERVER not in servers:
@@ -287,12 +262,12 @@ def _toml_servers(text: str) -> dict[str, dict[str, object]]:
     """Return the MCP servers of a configuration of Codex.
 
     Raises:
-        MisplacedServers: The text is not TOML, or its servers are not tables.
+        MisplacedMember: The text is not TOML, or its servers are not tables.
     """
     try:
         servers = tomlkit.parse(text).unwrap().get(_TOML, {})
     except (TOMLKitError, RecursionError) as error:
-        raise MisplacedServers(f"it is not valid TOML: {error}") from error
+        raise MisplacedMember(f"it is not valid TOML: {error}") from error
     if not isinstance(servers, dict) or not all(isinstance(v, dict) for v in servers.values()):
-        raise MisplacedServers(f"{_TOML} is not a table of tables")
+        raise MisplacedMember(f"{_TOML} is not a table of tables")
     return servers
