@@ -93,6 +93,7 @@ def test_the_id_that_recording_returned_finds_the_hunks(work: Workspace) -> None
     assert {first, second} <= set(shown["ids"])
     assert shown["review"]["verdict"] == "approved"
     assert (shown["intactLines"], shown["totalLines"]) == (2, 2)
+    assert (shown["recordedLineStart"], shown["recordedLineEnd"]) == (3, 5)
     counts = vibes("stats", "--json", cwd=work.path).json
     assert (counts["annotations"], counts["actions"]) == (1, {"create": 1})
     work.check_invariants()

@@ -14,7 +14,6 @@ from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placements import describe_lines, main_reasons
-from vibes_lsp.trail.records import recorded_lines
 
 _MAX_NAME: Final = 60
 _MAX_REASON: Final = 200
@@ -39,7 +38,7 @@ def display_name(placement: Placement, content: Text) -> str:
         return name
     token = code_token(placement, content)
     if token is None or token.line > len(content.lines):
-        recorded = recorded_lines(placement.current)
+        recorded = placement.lineage.recorded_lines
         return describe_lines(*recorded) if recorded else "lines without a place"
     line = content.lines[token.line - 1][:MAX_LINE]
     return line[token.start : token.end] if token.is_name else single_line(line, _MAX_NAME)

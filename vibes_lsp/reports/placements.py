@@ -27,7 +27,6 @@ from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.scoring import Score, band_of, format_score
 from vibes_lsp.risk.signals import factors_as_recorded
 from vibes_lsp.trail.lineage_commits import known_commit
-from vibes_lsp.trail.records import recorded_lines
 from vibes_lsp.trail.reviews import Review, deciding_review, is_text_unchanged
 from vibes_lsp.trail.trail import Trail
 
@@ -86,7 +85,7 @@ class PlacementReport:
     ) -> Members:
         """Return one placement with a live score that was computed before."""
         record, located = placement.current, placement.located
-        recorded = recorded_lines(record) or (None, None)
+        recorded = placement.lineage.recorded_lines or (None, None)
         author = self._authors.of(record.text("environment_hash"))
         stored = stored_score(placement)
         result: Members = {
@@ -277,7 +276,7 @@ def describe_location(placement: Placement, *, origin: str = "another file") -> 
         origin: The file that it is recorded for, if that is another one, as text that may be shown.
     """
     located = placement.located
-    recorded = recorded_lines(placement.current)
+    recorded = placement.lineage.recorded_lines
     before = "other lines" if recorded is None else describe_lines(*recorded)
     if placement.shown.is_placeholder:
         times = 1 + len(placement.shown.duplicates)

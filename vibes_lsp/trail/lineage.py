@@ -115,6 +115,12 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
         return len(hashes) or sum(end + 1 - start for start, end in spans) or None
 
     @property
+    def recorded_lines(self) -> tuple[int, int] | None:
+        """First and last line as its current record has them, or as all its hunks have."""
+        spans = self.written[1] if len(self.hunks) > 1 else ()
+        return (spans[0][0], spans[-1][1]) if spans else recorded_lines(self.current)
+
+    @property
     def has_hashes(self) -> bool:
         """Whether the lines that it wrote have hashes (R32)."""
         return bool(self.written[0])
