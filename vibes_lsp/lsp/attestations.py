@@ -144,16 +144,16 @@ def _line(members: Members, name: str) -> str:
 
 
 class Attestations:
-    """Verifies the attestation of each trail, again only after a file has changed."""
+    """Verifies the attestation of each trail, again only after a file has changed.
+
+    Attributes:
+        on_change: Called when there is a new result.
+    """
 
     def __init__(self) -> None:
         self._known: dict[Path, AttestationState] = {}
         self._running: dict[Path, asyncio.Task[AttestationState]] = {}
-        self._on_change: Callable[[AuditDir], None] = lambda _directory: None
-
-    def call_on_change(self, callback: Callable[[AuditDir], None]) -> None:
-        """Call a function when there is a new result."""
-        self._on_change = callback
+        self.on_change: Callable[[AuditDir], None] = lambda _directory: None
 
     def last(self, directory: AuditDir) -> AttestationState | None:
         """Return the last result, which a change since may have outdated; None if there is none.
@@ -206,7 +206,7 @@ class Attestations:
         before = self._known.get(directory.path)
         self._known[directory.path] = found
         if before is None or (before.members, before.problem) != (found.members, found.problem):
-            self._on_change(directory)
+            self.on_change(directory)
         return found
 
 

@@ -44,6 +44,7 @@ class DocumentState:
 
     Attributes:
         path: The path of the document in its project.
+        document: The document.
 
     Args:
         path: The path of the document in its project.
@@ -53,7 +54,7 @@ class DocumentState:
 
     def __init__(self, path: str, document: Document, trail: TrailSnapshot) -> None:
         self.path = path
-        self._document = document
+        self.document = document
         self._saved_revision: int
         self._known: KnownFile
         self._trail: TrailSnapshot
@@ -66,10 +67,6 @@ class DocumentState:
         self._snapshot: DocumentSnapshot | None = None
         self._place(trail, ())
 
-    def is_of(self, document: Document) -> bool:
-        """Whether this is the state of a document."""
-        return self._document is document
-
     @property
     def is_provisional(self) -> bool:
         """Whether the last snapshot is provisional."""
@@ -79,13 +76,13 @@ class DocumentState:
         """Whether only edits lie between the placements and a trail, which they follow."""
         return (self._trail.generation, self._saved_revision) == (
             trail.generation,
-            self._document.saved_revision,
+            self.document.saved_revision,
         )
 
     def update(self, trail: TrailSnapshot) -> None:
         """Place the annotations again after a save, and after a change of the trail."""
         if not self.is_current(trail):
-            self._place(trail, self.placements() if self._document.has_changes else ())
+            self._place(trail, self.placements() if self.document.has_changes else ())
 
     def snapshot(self, trail: TrailSnapshot, *, is_provisional: bool) -> DocumentSnapshot:
         """Return the document, updated with the same trail; the last snapshot if nothing changed."""
@@ -93,26 +90,26 @@ class DocumentState:
         if (
             last is None
             or last.placements is not placements
-            or last.text is not self._document.text
+            or last.text is not self.document.text
             or last.is_provisional != is_provisional
         ):
             self._snapshot = snapshot_of_document(
-                trail, self.path, self._document, placements, is_provisional=is_provisional
+                trail, self.path, self.document, placements, is_provisional=is_provisional
             )
             return self._snapshot
         return last
 
     def placements(self) -> tuple[Placement, ...]:
         """Return the placements in the current text."""
-        if self._revision != self._document.revision:
-            moved = [follow(each, self._edits, self._document) for each in self._base]
+        if self._revision != self.document.revision:
+            moved = [follow(each, self._edits, self.document) for each in self._base]
             followed = [each for each in moved if each is not None]
             if len(followed) < len(moved) or self._must_compare(followed):
                 self._reset(_with_followed(self._request().locate(), followed))
                 self._is_told = False
             else:
                 self._placements = tuple(followed)
-                self._revision = self._document.revision
+                self._revision = self.document.revision
         return self._placements
 
     def known(self) -> LocationsByLineage:
@@ -129,7 +126,7 @@ class DocumentState:
         Returns:
             Whether it changes answers.
         """
-        if self._document.revision != request.revision or self._edits is not request.edits:
+        if self.document.revision != request.revision or self._edits is not request.edits:
             return False
         before, was_told = self._placements, self._is_told
         self._reset(_with_followed(found, self.placements()))
@@ -137,9 +134,9 @@ class DocumentState:
 
     def _place(self, trail: TrailSnapshot, followed: Sequence[Placement]) -> None:
         """Place the annotations, those with only recorded lines where the edits took them."""
-        self._trail, self._saved_revision = trail, self._document.saved_revision
+        self._trail, self._saved_revision = trail, self.document.saved_revision
         self._known = trail.looked_up(self.path).known
-        placements = trail.place(self.path, self._document.text, self._known, is_open=True)
+        placements = trail.place(self.path, self.document.text, self._known, is_open=True)
         self._claims = None
         self._snapshot = None
         self._reset(_with_followed(placements, followed))
@@ -147,18 +144,18 @@ class DocumentState:
     def _reset(self, placements: Sequence[Placement]) -> None:
         """Follow placements that were located in the current text."""
         self._base = self._placements = tuple(placements)
-        self._revision, self._edits = self._document.revision, self._document.collect_edits()
+        self._revision, self._edits = self.document.revision, self.document.collect_edits()
         self._is_told = True
 
     def _request(self) -> LocateRequest:
         if self._claims is None:
             self._claims = claims_of(self._trail.trail, (each.lineage for each in self._base))
-        work = partial(place_again, self._document.text, self._base, self._known, self._claims)
-        return LocateRequest(self._document.revision, self._edits, work)
+        work = partial(place_again, self.document.text, self._base, self._known, self._claims)
+        return LocateRequest(self.document.revision, self._edits, work)
 
     def _must_compare(self, followed: Sequence[Placement]) -> bool:
         """Whether so much was inserted that it may be text of an annotation."""
-        is_announced = self._document.take_expected_text()
+        is_announced = self.document.take_expected_text()
         is_large = self._edits.largest >= CONTEXT_LINES
         return (is_announced or is_large) and any(
             each.located.start is None or each.located.kinds != base.located.kinds

@@ -103,6 +103,7 @@ class Document:
         revision: Incremented by every change, unlike the version of some clients.
         saved: The text that was last opened or saved; `text` itself while there is no change since.
         saved_revision: The revision of that text.
+        expects_text: Whether the client announced text that the next change inserts.
         is_typing: Whether the user is typing; annotations are located in the pause that follows.
     """
 
@@ -112,7 +113,7 @@ class Document:
         self.revision = 0
         self.saved_revision = 0
         self.is_typing = False
-        self._expects_text = False
+        self.expects_text = False
         self._edits: WeakSet[Edits] = WeakSet()
         self._lines = _split(content)
         self.saved = Text(content)
@@ -172,23 +173,15 @@ class Document:
         self.saved_revision = self.revision
         self.is_typing = False
 
-    def set_typing(self, *, now: bool) -> None:
-        """Record that the user is typing, or has stopped."""
-        self.is_typing = now
-
     def collect_edits(self) -> Edits:
         """Return a new collector of the edits from now on, which gets them while it is in use."""
         edits = Edits()
         self._edits.add(edits)
         return edits
 
-    def expect_text(self, *, expected: bool) -> None:
-        """Record whether the client announced text that the next change inserts."""
-        self._expects_text = expected
-
     def take_expected_text(self) -> bool:
         """Return whether text was announced since the last call."""
-        expected, self._expects_text = self._expects_text, False
+        expected, self.expects_text = self.expects_text, False
         return expected
 
     def change(
@@ -238,21 +231,16 @@ class Document:
 
 
 class Documents:
-    """The open documents by URI."""
+    """The open documents by URI.
+
+    Attributes:
+        encoding: The unit in which the client counts columns, as negotiated with it.
+    """
 
     def __init__(self) -> None:
         self._open: dict[str, Document] = {}
         self._refused: set[str] = set()
-        self._encoding: Encoding = types.PositionEncodingKind.Utf16
-
-    @property
-    def encoding(self) -> Encoding:
-        """The unit in which the client counts columns."""
-        return self._encoding
-
-    def use_encoding(self, encoding: Encoding) -> None:
-        """Count columns in the unit that was negotiated with the client."""
-        self._encoding = encoding
+        self.encoding: Encoding = types.PositionEncodingKind.Utf16
 
     def open(self, uri: str, version: int, content: str) -> None:
         """Open a document, again if it is open already; refuse a large file of a trail."""
@@ -277,7 +265,7 @@ class Documents:
         """Apply changes to a document; nothing if it is not open."""
         document = self._open.get(uri)
         if document is not None:
-            document.change(version, changes, self._encoding)
+            document.change(version, changes, self.encoding)
 
     def save(self, uri: str) -> None:
         """Record that a document was saved."""
@@ -289,7 +277,7 @@ class Documents:
         """Record that the user is typing in a document, or has stopped."""
         document = self._open.get(uri)
         if document is not None:
-            document.set_typing(now=now)
+            document.is_typing = now
 
     def close(self, uri: str) -> None:
         """Close a document."""

@@ -156,6 +156,10 @@ class KnowledgeBaseState:
 class KnowledgeBases:
     """Finds the knowledge base of a file: the nearest `.vouch/` above it.
 
+    Attributes:
+        is_enabled: Whether claims are shown.
+        on_change: Called when answers about a knowledge base are others than before.
+
     Args:
         documents: The open documents.
         run: Runs a function in a thread.
@@ -166,12 +170,8 @@ class KnowledgeBases:
         self._documents = documents
         self._run = run
         self._states: dict[Path, KnowledgeBaseState] = {}
-        self._on_change: Callable[[KnowledgeBaseState], None] = lambda _state: None
+        self.on_change: Callable[[KnowledgeBaseState], None] = lambda _state: None
         self._tasks: set[asyncio.Task[None]] = set()
-
-    def call_on_change(self, callback: Callable[[KnowledgeBaseState], None]) -> None:
-        """Call a function when a knowledge base was read, and is another one than before."""
-        self._on_change = callback
 
     def owner(self, uri: str) -> tuple[KnowledgeBaseState, str] | None:
         """Return the knowledge base of a file, and the file's path in its project."""
@@ -256,7 +256,7 @@ class KnowledgeBases:
         for state in list(self._states.values()):
             sources = f"{(state.path / 'sources').as_uri()}/"
             if await state.refresh() or any(uri.startswith(sources) for uri in captured):
-                self._on_change(state)
+                self.on_change(state)
 
     def discard(self, uri: str) -> None:
         """Delete the state of a document that was closed."""
@@ -286,13 +286,13 @@ class KnowledgeBases:
         if self._documents.get(document.uri) is document:
             is_changed = await state.follow(path, document) or is_changed
         if is_changed:
-            self._on_change(state)
+            self.on_change(state)
 
     async def _of_closed(
         self, state: KnowledgeBaseState, path: str, uri: str
     ) -> DocumentKnowledge | None:
         if await state.refresh():
-            self._on_change(state)
+            self.on_change(state)
         if state.snapshot is None:
             return None
         found = await self._run(partial(_place_closed, state.snapshot, path))

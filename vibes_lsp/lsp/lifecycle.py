@@ -55,11 +55,11 @@ def create_server() -> Server:
     server = Server()
     flush = BackgroundFlush(server)
     indexing = Indexing(server)
-    server.projects.call_on_change(flush.schedule_refresh)
-    server.projects.call_on_large_log(indexing.start)
+    server.projects.on_change = flush.schedule_refresh
+    server.projects.on_large_log = indexing.start
     polling = TrailPolling(server)
     changes = Debouncer(partial(refresh_knowledge, server), REFRESH_PAUSE)
-    server.knowledge.call_on_change(lambda state: changes.schedule(str(state.path.parent)))
+    server.knowledge.on_change = lambda state: changes.schedule(str(state.path.parent))
     watchers = FileWatchers(server, polling.start)
     relocations = text_sync.register(server, flush, watchers)
     for feature in (
@@ -110,7 +110,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
     def initialize(ls: Server, params: types.InitializeParams) -> None:
         ls.use_settings(read_settings(params.initialization_options))
         encoding = ls.workspace.position_encoding or types.PositionEncodingKind.Utf16
-        ls.documents.use_encoding(encoding)
+        ls.documents.encoding = encoding
         ls.root = ls.workspace.root_uri if params.workspace_folders is None else None
         if diagnostics.is_pulled(ls):
             diagnostics.register_pull(ls)

@@ -212,7 +212,7 @@ class Project:
 
     def _state_of(self, document: Document) -> DocumentState | None:
         state = self._documents.get(document.uri)
-        return state if state is not None and state.is_of(document) else None
+        return state if state is not None and state.document is document else None
 
     # What the client has
 
@@ -250,24 +250,20 @@ class Project:
 class Projects:
     """Finds the trail that owns a file: the nearest `.ai-audit/` above it.
 
+    Attributes:
+        on_change: Called when an answer finds a change on disk: other answers may be outdated.
+        on_large_log: Called when so much of a log has to be read that answers would wait for it.
+
     Args:
         documents: The open documents.
     """
 
     def __init__(self, documents: Documents) -> None:
         self._documents = documents
-        self._on_change: Callable[[Project], None] = lambda _project: None
-        self._on_large_log: Callable[[Project], None] = lambda _project: None
+        self.on_change: Callable[[Project], None] = lambda _project: None
+        self.on_large_log: Callable[[Project], None] = lambda _project: None
         self._projects: dict[Path, Project] = {}
         self._previews_risk = False
-
-    def call_on_change(self, callback: Callable[[Project], None]) -> None:
-        """Call a function when an answer finds a change on disk: other answers may be outdated."""
-        self._on_change = callback
-
-    def call_on_large_log(self, callback: Callable[[Project], None]) -> None:
-        """Call a function when so much of a log has to be read that answers would wait for it."""
-        self._on_large_log = callback
 
     def preview_risk(self, *, wanted: bool) -> None:
         """Show live scores also where PRISM is off, or do not (R27)."""
@@ -312,7 +308,7 @@ class Projects:
         if known is None:
             project.mark_published()
         elif has_changed:
-            self._on_change(project)
+            self.on_change(project)
         return project
 
     async def until_indexed(self, uris: Iterable[str]) -> None:
@@ -323,7 +319,7 @@ class Projects:
 
     def _refresh(self, project: Project) -> bool:
         if project.has_much_to_read():
-            self._on_large_log(project)
+            self.on_large_log(project)
             return False
         return project.refresh()
 

@@ -39,7 +39,7 @@ async def test_a_change_while_a_process_runs_is_verified_once_it_has_ended(
         if results[-1] == "as it is":
             changed.set()
 
-    known.call_on_change(note)
+    known.on_change = note
     assert known.last(directory) is None
     await started.wait()
     directory.log.write_text("as it is")

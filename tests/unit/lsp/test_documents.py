@@ -118,7 +118,7 @@ def test_changes_in_a_row_are_as_if_a_string_were_changed(
     encoding: types.PositionEncodingKind,
 ) -> None:
     documents = Documents()
-    documents.use_encoding(encoding)
+    documents.encoding = encoding
     documents.open("file:///a", 1, text)
     document = documents.get("file:///a")
     assert document is not None

@@ -57,7 +57,7 @@ async def test_what_an_answer_did_not_wait_for_is_told(
     first, second = ((files.project / name).as_uri() for name in ("a.py", "b.py"))
     documents.open(first, 1, STORY)
     assert await knowledge.about(first) is not None
-    knowledge.call_on_change(lambda _: told.set())
+    knowledge.on_change = lambda _: told.set()
 
     monkeypatch.setenv("VIBES_PATIENCE", "0")
     may_run.clear()

@@ -115,7 +115,7 @@ def test_an_outdated_index_is_refreshed_before_a_file_is_answered(
     document = opened.get(uri)
     assert document is not None
     document.change(2, [types.TextDocumentContentChangeWholeDocument("x = 2\n")], "utf-16")
-    document.set_typing(now=True)
+    document.is_typing = True
     typed = projects.snapshot(uri)
     assert typed is not None, "while the user types, too"
     assert (typed.version, failures) == (2, [])

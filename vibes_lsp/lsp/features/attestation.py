@@ -60,7 +60,7 @@ def register(server: Server, shown: ShownDocuments) -> None:
         tasks.add(task)
         task.add_done_callback(tasks.discard)
 
-    server.attestations.call_on_change(refresh)
+    server.attestations.on_change = refresh
 
     @server.command(CommandName.VERIFY)
     async def verify(ls: Server, arguments: VerifyArguments) -> dict[str, Any]:
