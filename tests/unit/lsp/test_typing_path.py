@@ -18,7 +18,7 @@ from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY, Project
 from tests.unit.lsp.test_memory import close_indexes, drained, started, tell
 from tests.waiting import TIMEOUT
-from vibes_lsp.lsp import text_sync
+from vibes_lsp.lsp import background, text_sync
 from vibes_lsp.lsp.extensions import ProvenanceParams
 
 _OF_THE_SYSTEM: Final = frozenset(
@@ -110,6 +110,7 @@ async def typist(
 ) -> Any:
     if "pause" not in request.node.name:  # a busy machine takes longer between two keys
         monkeypatch.setattr(text_sync, "TYPING_PAUSE", 60)
+        monkeypatch.setattr(background, "POLLING_INTERVAL", 60)
     project = Project(tmp_path)
     if "knowledge" in request.param:
         KnowledgeFiles(tmp_path).cited("a.py", STORY, "L4-L7")
