@@ -48,7 +48,7 @@ def staged_entries(root: Path, names: Sequence[str], index: Path | None = None) 
 
 
 def _entries(listed: bytes) -> dict[str, str]:
-    """Return `MODE HASH` of the files that `git ls-files -s -z` lists, but for those in conflict."""
+    """Return `MODE HASH` of the files that `git ls-files -s -z` lists, conflicts left out."""
     found: dict[str, str] = {}
     for line in listed.split(b"\0")[:-1]:
         entry, _, name = line.partition(b"\t")

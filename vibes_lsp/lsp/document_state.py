@@ -85,7 +85,7 @@ class DocumentState:
             self._place(trail, self.placements() if self.document.has_changes else ())
 
     def snapshot(self, trail: TrailSnapshot, *, is_provisional: bool) -> DocumentSnapshot:
-        """Return the document, updated with the same trail; the last snapshot if nothing changed."""
+        """Return the document, updated before; the last snapshot if nothing has changed."""
         placements, last = self.placements(), self._snapshot
         if (
             last is None

@@ -183,7 +183,7 @@ class Server(LanguageServer):
         return found
 
     def can_register(self, feature: str) -> bool:
-        """Whether the client takes registrations of a feature of documents, maybe for some files."""
+        """Whether the client takes registrations of a feature, maybe for some files."""
         return bool(self.declared("text_document", feature, "dynamic_registration"))
 
     async def offer(self, method: str, options: object, name: str | None = None) -> None:

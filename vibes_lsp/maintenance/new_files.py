@@ -41,7 +41,7 @@ class CommitFiles:
         self._patches: list[dict[str, list[PatchHunk]]] = []
 
     def changed(self, asked: Collection[str], *, others: bool) -> list[str]:
-        """Return those of the files that are asked about, or all; their patches are read at once."""
+        """Return those of the files that are asked about, or all; patches are read at once."""
         names = [name for name in self._names if others or name.removeprefix(self._prefix) in asked]
         if not names:
             return []

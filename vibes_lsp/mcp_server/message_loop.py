@@ -84,7 +84,7 @@ def serve(served: Served) -> None:
 
 
 async def _answer_messages(server: Server[Any], stdin: BinaryIO) -> None:
-    """Answer the messages on standard input, until it ends; a message that is too long is refused."""
+    """Answer the messages on standard input, until it ends; one that is too long is refused."""
     server.add_request_handler(_TOO_LONG, types.RequestParams, _refuse_long)
     messages: Any = _Messages(stdin)
     async with stdio_server(stdin=anyio.wrap_file(messages)) as (received, sent):

@@ -285,7 +285,7 @@ def _place(
 
 
 def _fault(document: Document | None, finding: Members, encoding: Encoding) -> types.Diagnostic:
-    """Return a finding about an audit file, at the member or word of the open text that it is of."""
+    """Return a finding about an audit file, at the member or word of the open text."""
     number, column = max(integer(finding, "line") or 1, 1), integer(finding, "column")
     lines = () if document is None else document.lines(number, number)
     line = "".join(lines)[:_MAX_LINE]
