@@ -196,7 +196,7 @@ def _restore_files(directory: AuditDir, mark: Mark) -> None:
             now = parse_manifest(read_file(directory.manifest)).stored
             if set(now) <= set(before) | set(mark.entries):
                 _replace(directory, directory.manifest, mark.manifest)
-    for name in mark.blobs:  # whoever made the repository may have written them
+    for name in mark.blobs:  # which the author of the repository may have written
         if name == Path(name).name and name not in {"", ".."}:
             (directory.blobs / name).unlink(missing_ok=True)
 
