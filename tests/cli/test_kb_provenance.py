@@ -83,7 +83,7 @@ def test_a_claim_that_cites_only_unreviewed_ai_lines_is_a_finding(kb: Knowledge)
     assert f"{alone}  rests on unreviewed AI lines" in text
     assert f"{mixed}  has other evidence" in text
     assert f"{approved}  reviewed" in text
-    assert "src/auth.py:23-25: AI lines: 3 verified; 3 unreviewed (4b17f3ac)" in text
+    assert "src/auth.py:23-25: AI lines: 3 verified; 3 unreviewed (df11e501)" in text
     assert "4 open claims, 3 with evidence that an AI wrote, 1 resting on" in text
 
 
