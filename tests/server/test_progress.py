@@ -5,6 +5,7 @@ Its index is saved: the next server answers at once.
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from typing import TYPE_CHECKING, Any, Final
@@ -14,8 +15,10 @@ import pytest
 from benchmarks.corpus import CorpusSize, generate
 from tests.placements import placed_by_records
 from tests.server.conftest import START
+from tests.server.project import STORY
 from tests.server.wire import Wire, hover_at
 from tests.trails import TrailWriter
+from tests.trails.content import anchors
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
@@ -46,6 +49,20 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, CorpusSize]:
     hottest = root / size.hottest_file
     hottest.parent.mkdir(parents=True)
     hottest.write_text(TEXT, encoding="utf-8")
+    (root / "certain.py").write_text(STORY, encoding="utf-8")
+    record = {
+        "type": "line",
+        "annotation_id": "f" * 64,
+        "file_path": "certain.py",
+        "line_start": 4,
+        "line_end": 7,
+        "action": "create",
+        "assurance_level": "low",
+        "timestamp": "2026-02-03T10:00:00.000Z",
+        **anchors(STORY, 4, 7).members(),
+    }
+    with (root / ".ai-audit/annotations.jsonl").open("a", encoding="utf-8") as log:
+        log.write(json.dumps(record) + "\n")
     return root, size
 
 

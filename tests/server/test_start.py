@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 HEAVY: Final = {
     *("click", "cryptography", "duckdb", "httpx2", "jsonschema", "mcp", "numpy", "opentimestamps"),
-    *("pydantic", "rapidfuzz", "rich", "securesystemslib", "sigstore", "sqlite3", "tree_sitter"),
+    *("pydantic", "rapidfuzz", "rich", "securesystemslib", "sigstore", "tree_sitter"),
     *("vibes_lsp.checks.report", "vibes_lsp.database", "vibes_lsp.gate", "vibes_lsp.model.secrets"),
-    *("vibes_lsp.model.config", "vibes_lsp.model.validation", "vibes_lsp.recording", "yaml"),
+    *("vibes_lsp.recording", "yaml"),
 }
 """What `initialize` does not need and takes long to import."""
 LISTS_MODULES: Final = """
