@@ -189,8 +189,8 @@ ENTRIES: Final[Mapping[str, Schema]] = {
     ContextType.REASONING: _entry(
         ContextType.REASONING,
         "How the AI reasoned: inline, compressed or in a blob (RFC 6.5, 6.7, R8).\n\n"
-        "RFC 6.5 requires `reasoning_model`, but the examples of RFC 6.7 lack it: a separate check\n"
-        "reports it.",
+        "RFC 6.5 requires `reasoning_model`, but the examples of RFC 6.7 lack it: a separate "
+        "check\nreports it.",
         {},
         {
             "reasoning_text": TEXT,
