@@ -107,7 +107,6 @@ def test_every_state_has_its_method(trail: CompleteTrail, text: str, state: str)
         "anchor-hash",
         "history",
         "context",
-        "normalised",
         "fuzzy",
         "name",
         "log",

@@ -91,9 +91,8 @@ class TamperChecks:
                 None,
                 rewriting,
             )
-        alone = ShownLineage(Lineage((root,), root))
-        [found] = locate_alone([alone], placement.path, text)
-        if not _is_present(found, placement, root):
+        [found] = locate_alone([Lineage((root,), root)], text)
+        if root.text("action") == Action.DELETE or not _is_present(found, placement, root):
             return CheckedAnnotation(
                 replace(placement, shown=replace(placement.shown, lineage=corrected)),
                 placement,

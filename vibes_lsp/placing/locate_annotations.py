@@ -5,20 +5,20 @@ Recording may neither run git nor wait. Whose a line is, is decided by `placing`
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from vibes_lsp.anchors.functions import locate_function
 from vibes_lsp.anchors.locate import locate
-from vibes_lsp.anchors.location import LocatedRange, Method, State
+from vibes_lsp.anchors.location import LocatedRange
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.vocabulary import Action
+from vibes_lsp.placing.edit_placements import place_function
+from vibes_lsp.placing.hash_placement import consecutive
 from vibes_lsp.placing.placements import Placement, ShownLineage, deduplicate
+from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.trail import Trail
 
-_UNFOUND: Final = LocatedRange(None, None, State.LOST, Method.RECORDED, 0.0)
-_PLACEHOLDER: Final = LocatedRange(None, None, State.UNVERIFIED, Method.RECORDED, 0.0)
+_OWNS_NOTHING: Final = frozenset({Action.DELETE, Action.REVIEW})
 LocationsByLineage: TypeAlias = Mapping[tuple[str, ...], LocatedRange]
 """Where annotations are in a text, by the ids of their lineage."""
 
@@ -26,7 +26,7 @@ LocationsByLineage: TypeAlias = Mapping[tuple[str, ...], LocatedRange]
 def locate_on_lines(
     trail: Trail, path: str, text: Text, lines: tuple[int, int], known_locations: LocationsByLineage
 ) -> list[Placement]:
-    """Return the annotations on some lines of a file that no other edit has replaced.
+    """Return the edits on some lines of a file that no other edit has replaced.
 
     Args:
         trail: The trail, refreshed.
@@ -35,92 +35,52 @@ def locate_on_lines(
         lines: First and last line, 1-based and inclusive; ranges owned outside are left out.
         known_locations: Where annotations are in this text, as far as the caller has tracked them.
     """
-    current = [
+    shown = [
         each
-        for each in trail.lineages_in(path)
-        if not each.superseded_by or each.may_be_placeholder
+        for each in deduplicate(
+            [each for each in trail.lineages_in(path) if _is_edit(each) or each.may_be_placeholder]
+        )
+        if _is_edit(each.lineage) and not each.is_placeholder
     ]
-    shown = deduplicate(current)
-    unknown = [each for each in shown if each.lineage.ids not in known_locations]
+    unknown = [each.lineage for each in shown if each.lineage.ids not in known_locations]
     found = {
-        each.lineage.ids: where
-        for each, where in zip(unknown, locate_alone(unknown, path, text), strict=True)
+        lineage.ids: where
+        for lineage, where in zip(unknown, locate_alone(unknown, text), strict=True)
     }
-    pairs = [
-        (each, where)
-        for each in shown
-        if not each.lineage.superseded_by
-        and _is_on(where := known_locations.get(each.lineage.ids) or found[each.lineage.ids], lines)
-    ]
-    owned = _owned_ranges(pairs, *lines)
-    placements = [
-        Placement(path, each, where, owned.get(number, ()))
-        for number, (each, where) in enumerate(pairs)
-    ]
-    return sorted(placements, key=lambda placement: placement.sort_key)
+    places = ((known_locations.get(each.lineage.ids) or found[each.lineage.ids]) for each in shown)
+    return _placed(path, zip(shown, places, strict=True), lines)
 
 
-def locate_alone(shown: Sequence[ShownLineage], path: str, text: Text) -> list[LocatedRange]:
-    """Return where annotations are in a text by their own anchors."""
-    ranges = [None if each.is_placeholder else each.lineage.recorded_range for each in shown]
+def _is_edit(lineage: Lineage) -> bool:
+    return not lineage.superseded_by and lineage.action not in _OWNS_NOTHING
+
+
+def locate_alone(lineages: Sequence[Lineage], text: Text) -> list[LocatedRange]:
+    """Return where edits are in a text by their own anchors."""
+    ranges = [lineage.recorded_range for lineage in lineages]
     located = iter(locate([recorded for recorded in ranges if recorded is not None], text))
     return [
-        _without_range(each, path, text)
+        place_function(lineage.current, lineage.anchor_hash, text)
         if recorded is None
-        else _of_action(each, next(located), recorded.start, text)
-        for each, recorded in zip(shown, ranges, strict=True)
+        else next(located)
+        for lineage, recorded in zip(lineages, ranges, strict=True)
     ]
 
 
-def _of_action(shown: ShownLineage, located: LocatedRange, start: int, text: Text) -> LocatedRange:
-    """Return a location, of removed text where it was: finding it elsewhere proves nothing."""
-    if shown.lineage.action != Action.DELETE:
-        return located
-    line = max(1, min(start, len(text.lines)))
-    return LocatedRange(line, line, State.UNVERIFIED, Method.RECORDED, 0.3)
-
-
-def _without_range(shown: ShownLineage, path: str, text: Text) -> LocatedRange:
-    """Locate an annotation without a range: a placeholder, or a function by its name."""
-    if shown.is_placeholder:
-        return _PLACEHOLDER
-    record = shown.lineage.current
-    name = record.text("function_name")
-    if not name:
-        return _UNFOUND
-    return locate_function(
-        text, path, name, record.text("function_signature"), shown.lineage.anchor_hash
-    )
-
-
-def _is_on(located: LocatedRange, lines: tuple[int, int]) -> bool:
-    return (
-        located.start is not None
-        and located.end is not None
-        and located.start <= lines[1]
-        and located.end >= lines[0]
-    )
-
-
-def _owned_ranges(
-    pairs: Sequence[tuple[ShownLineage, LocatedRange]], first: int, last: int
-) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Assign each of some lines to the highest ranked annotation on it; evidence comes first."""
-    owners = [-1] * (last - first + 1)
-    candidates = [
-        (where.sure, number)
-        for number, (each, where) in enumerate(pairs)
-        if each.may_own_lines and where.may_own
-    ]
-    for _, number in sorted(candidates):
-        where = pairs[number][1]
-        start, end = max(where.start or first, first), min(where.end or last, last)
-        owners[start - first : end - first + 1] = [number] * max(0, end - start + 1)
-    ranges: dict[int, list[tuple[int, int]]] = {}
-    line = first
-    for owner, run in groupby(owners):
-        after = line + len(list(run))
-        if owner >= 0:
-            ranges.setdefault(owner, []).append((line, after - 1))
-        line = after
-    return {number: tuple(found) for number, found in ranges.items()}
+def _placed(
+    path: str, located: Iterable[tuple[ShownLineage, LocatedRange]], lines: tuple[int, int]
+) -> list[Placement]:
+    """Assign each of some lines to the highest ranked edit on it; evidence comes first (R7)."""
+    free = set(range(lines[0], lines[1] + 1))
+    found = []
+    for shown, where in sorted(
+        located, key=lambda pair: (pair[1].sure, pair[0].lineage.rank), reverse=True
+    ):
+        on_lines = range(max(where.start or 0, lines[0]), min(where.end or 0, lines[1]) + 1)
+        if not on_lines:
+            continue
+        own = free.intersection(on_lines) if shown.may_own_lines and where.may_own else ()
+        free.difference_update(own)
+        owned = tuple((block.start, block.stop - 1) for block in consecutive(sorted(own)))
+        found.append(Placement(path, shown, where, owned))
+    return sorted(found, key=lambda placement: placement.sort_key)

@@ -30,7 +30,7 @@ def known(project: Project, text: str) -> LocationsByLineage:
     trail.refresh()
     source = Text(text)
     shown = deduplicate(trail.lineages_in("a.py"))
-    located = locate_alone(shown, "a.py", source)
+    located = locate_alone([each.lineage for each in shown], source)
     return {each.lineage.ids: where for each, where in zip(shown, located, strict=True)}
 
 
