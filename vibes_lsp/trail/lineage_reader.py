@@ -7,8 +7,7 @@ One recursive query gives all annotations that supersedes edges may connect with
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
@@ -48,24 +47,6 @@ _MIN_SHARED: Final = 64
 of its own."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Component:
-    """Lineages that supersedes edges connect.
-
-    Attributes:
-        lineages: The lineages.
-        rows: The rows of their records.
-    """
-
-    lineages: Sequence[Lineage]
-    rows: Sequence[int]
-
-    @property
-    def depends_on_head(self) -> bool:
-        """Whether HEAD decides which records are current."""
-        return any(lineage.depends_on_head for lineage in self.lineages)
-
-
 class LineageReader:
     """The lineages of one log.
 
@@ -79,7 +60,7 @@ class LineageReader:
         self._nearest_commit = nearest_commit
         self._generation = -1
         self._files: dict[str, list[Lineage]] = {}
-        self._large: dict[int, _Component] = {}
+        self._large: dict[int, list[Lineage]] = {}
 
     def lineages_in(self, path: str) -> list[Lineage]:
         """Return the lineages whose current annotation is about a file, oldest first.
@@ -87,49 +68,46 @@ class LineageReader:
         Args:
             path: Relative to the project, forward slashes.
         """
-        return list(self._of_file(normal_path(path)))
+        self._drop_outdated()
+        name = normal_path(path)
+        if name not in self._files:
+            found = self._connected(list(self._log.records(self._log.lines_about(name))))
+            lineages = [
+                lineage
+                for lineage in found
+                if normal_path(lineage.current.text("file_path") or "") == name
+            ]
+            lineages.sort(key=_RANK)
+            if any(lineage.depends_on_head for lineage in found):
+                return lineages
+            self._files[name] = lineages
+            if len(self._files) > _MAX_FILES:
+                del self._files[next(iter(self._files))]
+        return list(self._files[name])
 
     def lineages_of(self, records: Iterable[LogRecord]) -> list[Lineage]:
         """Return the lineages of records and of all that edges connect with them, oldest first."""
         self._drop_outdated()
-        found = self._components(list(records))
-        return sorted((each for one in found for each in one.lineages), key=_RANK)
+        return sorted(self._connected(list(records)), key=_RANK)
 
     def _drop_outdated(self) -> None:
         if self._generation != self._log.generation:
             self._generation = self._log.generation
             self._files, self._large = {}, {}
 
-    def _of_file(self, name: str) -> list[Lineage]:
-        self._drop_outdated()
-        if name in self._files:
-            return self._files[name]
-        components = self._components(list(self._log.records(self._log.lines_about(name))))
-        lineages = [
-            lineage
-            for component in components
-            for lineage in component.lineages
-            if normal_path(lineage.current.text("file_path") or "") == name
-        ]
-        lineages.sort(key=_RANK)
-        if not any(each.depends_on_head for each in components):
-            self._files[name] = lineages
-            if len(self._files) > _MAX_FILES:
-                del self._files[next(iter(self._files))]
-        return lineages
-
-    def _components(self, seeds: Sequence[LogRecord]) -> list[_Component]:
-        """Return the components of records, each once."""
+    def _connected(self, seeds: Sequence[LogRecord]) -> list[Lineage]:
+        """Return the lineages of records, and of all that edges connect with them."""
         by_id: dict[str, LogRecord] = {}
-        large: dict[int, _Component] = {}
+        large: dict[int, list[Lineage]] = {}
         for seed in seeds:
             known = self._large.get(seed.line)
             if known is None:
                 by_id.setdefault(seed.id, seed)
             else:
                 large[id(known)] = known
+        found = [lineage for lineages in large.values() for lineage in lineages]
         if not by_id:
-            return list(large.values())
+            return found
         seed_ids = list(by_id)
         rows = [record.line for record in by_id.values()]
         connected = self._log.rows(_CONNECTED, row_list(rows))
@@ -141,35 +119,31 @@ class LineageReader:
         if edges:
             for record in self._log.records(sorted({*annotations}.difference(rows))):
                 by_id.setdefault(record.id, record)
-        found = self._build(by_id, edges, seed_ids)
-        for component in found:
-            is_simple = len(annotations) == len(by_id)  # no id is repeated
-            if len(component.rows) >= _MIN_SHARED and is_simple and not component.depends_on_head:
-                self._large.update(dict.fromkeys(component.rows, component))
-        return [*large.values(), *found]
+        has_repeated_ids = len(annotations) != len(by_id)
+        for component in self._components(by_id, edges, seed_ids):
+            found += component
+            lines = [record.line for lineage in component for record in lineage.members]
+            if (
+                len(lines) >= _MIN_SHARED
+                and not has_repeated_ids
+                and not any(lineage.depends_on_head for lineage in component)
+            ):
+                self._large.update(dict.fromkeys(lines, component))
+        return found
 
-    def _build(
-        self, by_id: dict[str, LogRecord], edges: Iterable[Edge], seed_ids: Iterable[str]
-    ) -> list[_Component]:
-        """Return the components that have one of some ids."""
+    def _components(
+        self, by_id: Mapping[str, LogRecord], edges: Iterable[Edge], seed_ids: Iterable[str]
+    ) -> Iterator[list[Lineage]]:
+        """Yield the lineages that edges connect, of each group of records with some of these."""
         connecting = [edge for edge in edges if edge.source in by_id and edge.target in by_id]
         if not connecting:  # as for most
-            return [
-                _Component((Lineage((by_id[each],), by_id[each]),), (by_id[each].line,))
-                for each in seed_ids
-            ]
+            yield from ([Lineage((by_id[each],), by_id[each])] for each in seed_ids)
+            return
         groups = connected_components(by_id, connecting)
         number_of = {each: number for number, group in enumerate(groups) for each in group}
-        wanted = sorted({number_of[each] for each in seed_ids})
-        own = {each for number in wanted for each in groups[number]}
-        lineages: dict[int, list[Lineage]] = defaultdict(list)
-        for lineage in build_lineages(
-            (record for each, record in by_id.items() if each in own),
-            connecting,
-            self._nearest_commit,
-        ):
-            lineages[number_of[lineage.first.id]].append(lineage)
-        return [
-            _Component(lineages[number], [by_id[each].line for each in groups[number]])
-            for number in wanted
-        ]
+        own: dict[int, list[Edge]] = defaultdict(list)
+        for edge in connecting:
+            own[number_of[edge.source]].append(edge)
+        for number in sorted({number_of[each] for each in seed_ids}):
+            records = (by_id[each] for each in groups[number])
+            yield build_lineages(records, own[number], self._nearest_commit)
