@@ -113,7 +113,7 @@ def test_a_key_opens_the_editor(story: ReviewProject, tmp_path: Path, program: s
     editor.chmod(0o755)
     with terminal("review", cwd=story.root, EDITOR=str(editor)) as shown:
         answer(shown, "e")
-        assert "6 ~     seen = hashlib.sha512(payload)" in answer(shown, "q")
+        assert "6 ?     seen = hashlib.sha512(payload)" in answer(shown, "q")
         assert shown.wait_for_exit() == 0
     line = "+4," if program == "vim" else ""
     assert (story.root / "opened").read_text() == f"{line}{story.root / 'a.py'},"
@@ -243,7 +243,7 @@ def test_a_verdict_on_lines_that_changed_meanwhile_is_not_recorded(story: Review
         shown.press("a")
         text = shown.wait_for(QUESTION)
         assert "not recorded: a.py: the lines of" in text
-        assert "\n 6 ~     seen = hashlib.md5(payload)" in text
+        assert "\n 6 ?     seen = hashlib.md5(payload)" in text
         assert story.verdicts() == []
         shown.press("a")
         answer(shown, "q")

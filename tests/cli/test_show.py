@@ -149,10 +149,10 @@ def test_a_line_is_shown_with_who_wrote_it_and_whether_it_is_still_the_same(
     story.review(story.same)
     story.file("a.py", STORY.replace("sha256(payload)", "sha512(payload)"))
     lines = run_vibes("show", "a.py:6", cwd=story.root).lines
-    assert lines[0] == "a.py:4-7  line 6: edited since"
+    assert lines[0] == "a.py:4-7  line 6: claimed without proof"
     assert re.fullmatch(
         f"{story.digest[:8]} claude-opus-4-5 · Claude Code · create"
-        r" · edited since: 3 of 4 lines unchanged · .* ago|.* just now",
+        r" · edited since \(was lines 4-7\) · .* ago|.* just now",
         lines[1],
     )
     assert lines[2:5] == [
@@ -162,7 +162,7 @@ def test_a_line_is_shown_with_who_wrote_it_and_whether_it_is_still_the_same(
     ]
     assert lines[5] == "decision: Which digest"
     assert run_vibes("show", "a.py:4", cwd=story.root).lines[0] == (
-        "a.py:4-7  line 4: as the AI wrote it"
+        "a.py:4-7  line 4: claimed without proof"
     )
     approved = run_vibes("show", "a.py:10-11", cwd=story.root).lines
     assert approved[0] == "a.py:10-13"

@@ -11,6 +11,7 @@ file that does not have the edit yet, or has it no longer, does not give wrong l
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Final, TypeAlias
@@ -18,7 +19,8 @@ from typing import Final, TypeAlias
 from vibes_lsp.agents.events import DiffHunk, FileEdit, lines_after, lines_before
 from vibes_lsp.agents.line_ends import plain_edit, plain_text
 from vibes_lsp.agents.patches import apply_chunks, find_chunk_placements, places_of
-from vibes_lsp.anchors.align import align
+from vibes_lsp.anchors.align import align, came_from
+from vibes_lsp.anchors.sliders import lone_runs
 from vibes_lsp.anchors.text import BOM, Text
 from vibes_lsp.model.vocabulary import Action
 
@@ -100,11 +102,33 @@ def resolve_edit(edit: FileEdit, current: str | None) -> ResolvedEdit | None:
     if edit.changed_by_person or edit.deletes:
         return None
     edited = _resolve(plain_edit(edit), None if current is None else plain_text(current))
-    return (
-        None
-        if edited is None
-        else replace(edited, after=_with_line_ends(edited.after, current, edit.after))
+    if edited is None:
+        return None
+    return replace(
+        edited,
+        after=_with_line_ends(edited.after, current, edit.after),
+        ranges=_ranges_as_in_git(edited),
     )
+
+
+def _ranges_as_in_git(edited: ResolvedEdit) -> tuple[EditedRange, ...]:
+    """Return the lines of an edit where git's diff has them.
+
+    Lines that were added beside equal ones may as well stand some lines further up or down.
+    """
+    if edited.before is None or any(each.action != Action.CREATE for each in edited.ranges):
+        return edited.ranges
+    lines = text_lines(edited.after)
+    origins = came_from(text_lines(edited.before), lines)
+    own = {line - 1 for each in edited.ranges for line in range(each.start, each.end + 1)}
+    new = {number for number, origin in enumerate(origins) if origin < 0}
+    if own == new or _without(lines, own) != _without(lines, new):
+        return edited.ranges
+    return tuple(EditedRange(start + 1, end, Action.CREATE) for start, end in lone_runs(origins))
+
+
+def _without(lines: Sequence[str], numbers: AbstractSet[int]) -> list[str]:
+    return [line for number, line in enumerate(lines) if number not in numbers]
 
 
 def _with_line_ends(after: str, *texts: str | None) -> str:

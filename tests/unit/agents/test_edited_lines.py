@@ -278,3 +278,13 @@ def test_an_edit_of_a_file_that_is_gone_is_unresolved() -> None:
     edit = FileEdit("a", old="b", new="c")
     assert resolve_edits([edit], None) == [None]
     assert "no such text file" in why_unresolved(edit, None)
+
+
+def test_a_block_beside_equal_lines_begins_where_it_does_for_git() -> None:
+    method = "/**\n * Returns {0}.\n */\nint {0}() {{\n    return 1;\n}}\n\n"
+    one, two, three = (method.format(name) for name in ("one", "two", "three"))
+    old = "/**\n * Returns three."
+    edit = FileEdit("A.java", old=old, new=f"{two}{old}", before=one + three)
+    [resolved] = resolve_edits([edit], one + two + three)
+    assert resolved is not None
+    assert resolved.ranges == (EditedRange(8, 14, Action.CREATE),)
