@@ -7,13 +7,13 @@ id. One that is resumed after its end is another session of the trail.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from vibes_lsp.agents.current_session import ModelUses
-from vibes_lsp.agents.edited_lines import EditedRange, ResolvedEdit
+from vibes_lsp.agents.edited_lines import ResolvedEdit
 from vibes_lsp.agents.events import (
     UNKNOWN,
     Agent,
@@ -241,9 +241,8 @@ class EventRecorder:
         event = file.event
         identity = f"compared {file.moment} {file.path}"
         if file.content is None:
-            while_it_ran = f"{UNRESOLVED}: the file changed while a command ran: {file.run.text}"
-            edit = Command(f"edit {file.path}", CommandType.FILE_WRITE, output_summary=while_it_ran)
-            self._command(event, edit, identity)
+            doubt = f"{UNRESOLVED}: the file changed while a command ran: {file.run.text}"
+            self._command(event, _unresolved(file.path, doubt), identity)
         else:
             session, origin = self._origin(replace(event, method=COMPARED_FILES))
             request = RecordAnnotation(
@@ -261,40 +260,24 @@ class EventRecorder:
                 request_id=f"{session} {identity}",
             )
 
-    def _annotate(
-        self,
-        path: str,
-        lines: EditedRange,
-        text: str,
-        origin: Mapping[str, Any],
-        request_id: str,
-    ) -> None:
-        self._recorder.execute(
-            RecordAnnotation(
-                file=path,
-                line_start=lines.start,
-                line_end=lines.end,
-                action=lines.action.value,  # type: ignore[arg-type]  # create or modify
-                text=text,
-                request_id=request_id,
-                **origin,
-            )
-        )
-
     def _edit(self, event: AgentEvent, file: EditedFile, identity: str) -> None:
         if file.edit.deletes:
-            deletion = Command(f"delete {file.path}", CommandType.FILE_DELETE)
-            self._command(event, deletion, identity)
+            self._command(event, Command(f"delete {file.path}", CommandType.FILE_DELETE), identity)
         elif file.resolved is None:
-            unresolved = Command(
-                f"edit {file.path}", CommandType.FILE_WRITE, output_summary=file.doubt
-            )
-            self._command(event, unresolved, identity)
+            self._command(event, _unresolved(file.path, file.doubt), identity)
         else:
             session, origin = self._origin(event)
             for number, lines in enumerate(file.resolved.ranges):
-                request_id = f"{session} {identity} {number}"
-                self._annotate(file.path, lines, file.resolved.after, origin, request_id)
+                request = RecordAnnotation(
+                    file=file.path,
+                    line_start=lines.start,
+                    line_end=lines.end,
+                    action=lines.action.value,  # type: ignore[arg-type]  # create or modify
+                    text=file.resolved.after,
+                    request_id=f"{session} {identity} {number}",
+                    **origin,
+                )
+                self._recorder.execute(request)
 
     def _command(self, event: AgentEvent, command: Command, identity: str) -> None:
         session, _ = self._session(event)
@@ -368,6 +351,11 @@ class EventRecorder:
         return self._recorder.read(
             lambda context: _find_session(context.trail.log, agent, identifier)
         )
+
+
+def _unresolved(path: str, doubt: str) -> Command:
+    """Return what is recorded of an edit whose lines are not certain."""
+    return Command(f"edit {path}", CommandType.FILE_WRITE, output_summary=doubt)
 
 
 def _command_of(event: AgentEvent, run: CommandRun) -> Command:
