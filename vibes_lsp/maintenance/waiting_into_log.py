@@ -99,7 +99,7 @@ def read_logged(directory: AuditDir, waiting: Waiting) -> LogContents:
             places.setdefault(name, {})[log.rfind(b"\n", 0, at) + 1] = None
     hunks: dict[str, list[Members]] = {}
     for name, starts in places.items():
-        for start in starts:
+        for start in sorted(starts):
             end = log.find(b"\n", start)
             record = object_or_none(log[start : len(log) if end < 0 else end]) or {}
             is_annotation = text(record, "type") in {RecordType.LINE, RecordType.FUNCTION}

@@ -19,7 +19,8 @@ from vibes_lsp.store.journal import parse_waiting_entries
 from vibes_lsp.store.waiting import HEAD, waiting_files, waiting_place
 
 _HASH: Final = re.compile(rb"[0-9a-f]{64}")
-_NAME: Final = re.compile(rb'(?<!\\)"(annotation_id|edit)": ?"([^"\\]{1,200})"')
+_VALUE: Final = re.compile(rb': ?"([^"\\]{1,200})"')
+_NAMES: Final = ((b'"annotation_id"', True), (b'"edit"', False))
 
 
 class EdgeReason(msgspec.Struct, frozen=True, gc=False):
@@ -144,7 +145,7 @@ def first_record(data: bytes) -> WaitingRecord | None:
 
 
 def names_in_log(log: bytes) -> Iterator[tuple[str, int, bool]]:
-    """Yield the ids of records and edits that the lines of a log have.
+    """Yield the ids of records that the lines of a log have, and then those of edits.
 
     Args:
         log: The log.
@@ -152,8 +153,13 @@ def names_in_log(log: bytes) -> Iterator[tuple[str, int, bool]]:
     Yields:
         The id, where in the log it is, and whether it is the record's own.
     """
-    for found in _NAME.finditer(log):
-        yield found[2].decode("utf-8", "replace"), found.start(), found[1] == b"annotation_id"
+    for member, is_own in _NAMES:  # a third of the time of one pattern
+        at = log.find(member)
+        while at >= 0:
+            value = _VALUE.match(log, at + len(member))
+            if value is not None and log[at - 1 : at] != b"\\":
+                yield value[1].decode("utf-8", "replace"), at, is_own
+            at = log.find(member, at + len(member))
 
 
 def written_hunks(directory: AuditDir, edits: Collection[str]) -> Iterator[Members]:
@@ -172,7 +178,7 @@ def written_hunks(directory: AuditDir, edits: Collection[str]) -> Iterator[Membe
                 for name, at, _ in names_in_log(data)
                 if name in edits
             }
-            for start in starts:
+            for start in sorted(starts):
                 record = object_or_none(data[start : data.find(b"\n", start)])
                 if record is not None:
                     yield record
