@@ -22,7 +22,7 @@ async def test_runs_are_the_lines_that_it_owns_by_kind(editor: Editor, project: 
     }
     after = len(editor.client.sent)
     editor.replace(uri, (5, 0), (6, 0), "    seen = hashlib.sha512(payload)\n")
-    told = [("ai", 4, 5), ("edited", 6, 6), ("ai", 7, 7)]
+    told = [("claimed", 4, 7)]
     while [
         (run["kind"], run["lineStart"], run["lineEnd"])
         for run in await _runs(editor, uri, "modify")

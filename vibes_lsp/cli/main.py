@@ -98,6 +98,8 @@ FORMER_COMMANDS: Final[Mapping[tuple[str, ...], tuple[str, ...]]] = {
 """What commands of earlier versions are called now; they still work."""
 
 _HELP: Final = ("-h", "--help")
+_REPEATABLE: Final = frozenset({"blame", "show", "find", "log", "diff", "stats"})
+"""Commands that only show: run again, they do nothing twice."""
 
 
 def _present_arguments(arguments: list[str]) -> list[str]:
@@ -275,7 +277,7 @@ def _invoke(arguments: list[str]) -> object:
     try:
         return vibes.main(arguments, "vibes", standalone_mode=False, obj=kept_input)
     except OutdatedIndex:  # it is dropped; the next attempt reads the log itself
-        if _present_arguments(arguments)[0] not in SECTIONS["Inspect"] or has_printed():
+        if _present_arguments(arguments)[0] not in _REPEATABLE or has_printed():
             raise
         return vibes.main(arguments, "vibes", standalone_mode=False, obj=kept_input)
 
