@@ -239,6 +239,17 @@ async def test_lost_evidence_is_reanchored_to_the_selection(
     assert "lines as quoted" in await editor.hover(uri, 4)
 
 
+async def test_the_client_is_told_that_lines_are_gone(editor: Editor, kb: KnowledgeFiles) -> None:
+    kb.cited("a.py", STORY, "L4-L7")
+    uri = await known(editor, kb.project / "a.py")
+    after = len(editor.client.sent)
+    editor.replace(uri, (3, 0), (7, 0), "")
+    told = (KNOWLEDGE_CHANGED, {"uri": kb.project.as_uri()})
+    await editor.client.until(lambda sent: sent == told, after=after)
+    (found,) = await editor.diagnostics(uri)
+    assert found.code == "evidence-lost"
+
+
 async def test_pasted_lines_are_found_again_and_the_client_is_told(
     editor: Editor, kb: KnowledgeFiles
 ) -> None:

@@ -131,7 +131,7 @@ class KnowledgeBaseState:
             located = await self._run(work) if cited else []
             now = FollowedEvidence(document, snapshot, path, cited, located, edits)
             self._followers[document.uri] = now
-            return ([] if before is None else before.shown()) != now.shown()
+            return bool(located) if before is None else before.differs_from(now)
 
     def follower(self, document: Document) -> FollowedEvidence | None:
         """Return what follows a document; one that is opened again is another."""

@@ -104,19 +104,27 @@ class FollowedEvidence:
 
     def knowledge(self) -> DocumentKnowledge:
         """Return the evidence in the current text, from memory; edited lines are not compared."""
-        length = self.document.length
         placed = [
-            PlacedCitation(citation, lines, follow_range(where, self.edits, length))
-            for (citation, lines), where in zip(self.cited, self.located, strict=True)
+            PlacedCitation(citation, lines, where)
+            for (citation, lines), where in zip(self.cited, self._followed(), strict=True)
         ]
         return DocumentKnowledge(
             self.snapshot, self.path, self.document.uri, self.document.version, in_order(placed)
         )
 
-    def shown(self) -> list[tuple[object, ...]]:
-        """Return what answers have of the locations."""
-        placed = (each.located for each in self.knowledge().placed)
-        return [(where.start, where.end, where.state, where.ambiguous) for where in placed]
+    def differs_from(self, later: FollowedEvidence) -> bool:
+        """Whether a client that was told where the lines were, or are, must be told again."""
+        now = [*map(_shown, later.located)]
+        return any([*map(_shown, told)] != now for told in (self.located, self._followed()))
+
+    def _followed(self) -> list[LocatedRange]:
+        length = self.document.length
+        return [follow_range(where, self.edits, length) for where in self.located]
+
+
+def _shown(where: LocatedRange) -> tuple[object, ...]:
+    """Return what answers have of a location."""
+    return where.start, where.end, where.state, where.ambiguous
 
 
 def in_order(placed: Sequence[PlacedCitation]) -> tuple[PlacedCitation, ...]:
