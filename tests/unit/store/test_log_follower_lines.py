@@ -95,9 +95,10 @@ def test_a_byte_order_mark_stays_on_the_first_line(log: Path) -> None:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Limits that a test can reach: lines of 32 bytes, reads of 16, blocks of 8."""
-    for name, value in (("MAX_LINE", 32), ("CHUNK", 16), ("BLOCK", 8)):
-        for module in (log_batches, log_module):
-            monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(log_batches, "MAX_LINE", 32)
+    for module in (log_batches, log_module):
+        monkeypatch.setattr(module, "CHUNK", 16)
+        monkeypatch.setattr(module, "BLOCK", 8)
 
 
 @pytest.mark.usefixtures("small")
