@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk
 from vibes_lsp.history.log_additions import record_id_of
-from vibes_lsp.store import log_follower
+from vibes_lsp.store import bounded_lines as module
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.bounded_lines import bounded_lines
 
@@ -70,8 +70,8 @@ def test_lines_that_another_log_lacks_are_numbered_as_by_a_set(
 def test_lines_that_are_too_long_are_compared_whole_and_never_read_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(log_follower, "MAX_LINE", 100)
-    monkeypatch.setattr(log_follower, "CHUNK", 10)
+    monkeypatch.setattr(module, "MAX_LINE", 100)
+    monkeypatch.setattr(module, "CHUNK", 10)
     log = tmp_path / "annotations.jsonl"
     texts = [b"x" * 1_000 + end for end in (b"a", b"b", b"c")]
     log.write_bytes(b"short\n" + b"\r\n".join(texts))
