@@ -67,8 +67,8 @@ class AgentProject:
         return self.repository.head()
 
     def record(self) -> None:
-        """Record the waiting events, as an editor's server does at once."""
-        assert vibes("backfill", cwd=self.root).code == 0
+        """Record the waiting events, or wait for the process that does."""
+        assert vibes("hook", "--wait", cwd=self.root).code == 0
 
     def placements(self, path: str) -> Any:
         """Return what `vibes blame --json` prints after the waiting events are recorded."""
