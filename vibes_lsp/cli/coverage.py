@@ -38,7 +38,7 @@ def print_coverage(audit_dir: Path | None, *, show_all: bool, as_json: bool) -> 
         return
     listed = [file for file in files if show_all or file.counts]
     rows = [_row(file, file.path) for file in listed]
-    rows.append(_row(total, f"total of {len(files):,} files"))
+    rows.append(_row(total, f"total of {pluralize(len(files), 'file', 'files')}"))
     numbers = ("share", "verified", "claimed", "edited", "lines")
     with paged():
         print_table((*numbers, "file"), rows, right=numbers)
