@@ -10,7 +10,7 @@ import sqlite3
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from hypothesis import given, settings
@@ -25,7 +25,9 @@ from vibes_lsp.trail.index_writer import TRAIL_DATABASE, IndexWriter
 from vibes_lsp.trail.log_index import LogIndex
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+
+_T = TypeVar("_T")
 
 
 @contextmanager
@@ -40,15 +42,20 @@ def new_project(*, small: bool) -> Iterator[tuple[Path, Path]]:
         yield path, Path(cache, "vibes-lsp/trail")
 
 
-def ask(index: LogIndex) -> tuple[object, ...]:
-    """Ask an index about everything; again, when it says that it is outdated."""
+def ask(index: LogIndex, about: Callable[[LogIndex], _T]) -> _T:
+    """Ask a refreshed index; again, when it says that it is outdated."""
     for _ in range(3):
         index.refresh()
         try:
-            return knowledge(index)
+            return about(index)
         except OutdatedIndex:
             continue
     raise AssertionError("still outdated")
+
+
+def members_of(identifier: str) -> Callable[[LogIndex], list[dict[str, Any]]]:
+    """Return what asks an index for the members of the records with an id."""
+    return lambda index: [record.members for record in index.with_id(identifier)]
 
 
 def answers_of_the_log(path: Path) -> tuple[object, ...]:
@@ -88,7 +95,7 @@ def test_any_changes_of_the_log_give_its_answers(
     with new_project(small=small) as (path, _):
         path.write_bytes(first)
         index = LogIndex(path, uses_saved=True)
-        assert ask(index) == answers_of_the_log(path)
+        assert ask(index, knowledge) == answers_of_the_log(path)
         beside = LogIndex(path, uses_saved=True)
         for change, data, place, is_restarted in steps:
             before = path.read_bytes()
@@ -112,10 +119,10 @@ def test_any_changes_of_the_log_give_its_answers(
                 index = LogIndex(path, uses_saved=True)
             elif change == "edit and append":  # only noticed where lines are read again
                 index.file._seen = None
-            assert ask(index) == answers_of_the_log(path)
+            assert ask(index, knowledge) == answers_of_the_log(path)
             if change == "edit and append":
                 beside.file._seen = None
-            assert ask(beside) == answers_of_the_log(path)
+            assert ask(beside, knowledge) == answers_of_the_log(path)
 
 
 @pytest.mark.parametrize("state", ["half", "empty", "noise", "of another log", "a folder"])
@@ -140,11 +147,11 @@ def test_any_damage_of_the_saved_index_gives_the_answers_of_the_log(state: str) 
             case _:
                 saved.mkdir()
         index = LogIndex(path, uses_saved=True)
-        assert ask(index) == answers_of_the_log(path)
+        assert ask(index, knowledge) == answers_of_the_log(path)
         append(path, b'{"type":"line","file_path":"a.py"}\n')
-        assert ask(index) == answers_of_the_log(path)
+        assert ask(index, knowledge) == answers_of_the_log(path)
         shutil.rmtree(folder)
-        assert ask(index) == answers_of_the_log(path)
+        assert ask(index, knowledge) == answers_of_the_log(path)
 
 
 def indexed(path: Path) -> LogIndex:
@@ -178,10 +185,8 @@ def test_a_flipped_bit_of_the_index_shows_no_record_that_the_log_does_not_have()
                 data[: bit // 8] + bytes([data[bit // 8] ^ 1 << bit % 8]) + data[bit // 8 + 1 :]
             )
             index = LogIndex(path, uses_saved=True)
-            ask(index)
             for identifier in rng.sample(ids, 3):
-                found = list(index.with_id(identifier))
-                assert [record.members for record in found] in (
+                assert ask(index, members_of(identifier)) in (
                     [],
                     [records[identifier].members],
                 )

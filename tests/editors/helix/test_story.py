@@ -43,8 +43,11 @@ def test_a_reviewer_sees_who_wrote_the_line_and_answers_for_it(
     terminal.text(" a")
     terminal.shows("Mark reviewed", "Show prompt")
     terminal.keys("Enter")  # the first of them
+    terminal.until(
+        lambda: newest(workspace.audit, "reviewed_by")["source_ref"] == workspace.hashing,
+        "the review",
+    )
     terminal.until(lambda: "risk 0.84" not in terminal.screen(), "the problem to go")
     edge = newest(workspace.audit, "reviewed_by")
-    assert edge["source_ref"] == workspace.hashing
     assert edge["metadata"]["verdict"] == "approved"
     assert edge["metadata"]["reviewer"] == "Ada Example"  # as the settings say
