@@ -134,7 +134,7 @@ def test_what_a_command_made_before_its_event_is_not_lost(project: Project) -> N
     store(project, payload(project.root, "PostToolUse", tool_use_id="r1", **READ))
     make(project, "new.py", "made = 1\n")
     fold(project)
-    bash(project, "./generate")
+    bash(project, "./generate new.py", duration_ms=300_000)
     fold(project)
     assert claimed(project) == [("new.py", 1, 1, "create")]
 
