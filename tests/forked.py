@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Final
 
 from tests import forked_client, leftovers
+from tests.fault_injection import FAULT, inject
 from vibes_lsp import cli
 
 SCRIPT: Final = Path(sys.prefix) / ("Scripts/vibes.exe" if os.name == "nt" else "bin/vibes")
@@ -187,6 +188,8 @@ def _call(program_name: str, request: bytes, files: list[int]) -> None:
         name, _, value = word.partition("=")
         os.environ[name] = value
     os.chdir(cwd)
+    if place := os.environ.pop(FAULT, None):
+        inject(place)
     sys.argv = [program_name, *words[: int(count)]]
     code: str | int | None = 1
     try:

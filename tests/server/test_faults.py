@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from tests.fault_injection import FAULT_TEXT, command_with_fault
+from tests.fault_injection import FAULT, FAULT_TEXT, command_with_fault
 from tests.server.project import Project
 from tests.server.wire import Wire, hover_at
 
@@ -19,13 +20,17 @@ MESSAGE: Final = re.compile(r"internal error [0-9a-f]{8}; see the log of the ser
 LOGGED: Final = re.compile(r"internal error ([0-9a-f]{8}): KeyError in \S+\.py:\d+$", re.MULTILINE)
 
 
-def started(tmp_path: Path, place: str) -> tuple[Wire, Project, str]:
+def started(
+    tmp_path: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Wire, Project, str]:
     project = Project(tmp_path / "own")
     project.config()
     project.environment()
     uri = project.annotated().as_uri()
-    wire = Wire(tmp_path / "server.log", command=command_with_fault("vibes_lsp.lsp.main", place))
-    return wire, project, uri
+    command = command_with_fault("vibes_lsp.lsp.main", place) if os.name == "nt" else None
+    with monkeypatch.context() as patch:
+        patch.setenv(FAULT, place)
+        return Wire(tmp_path / "server.log", command=command), project, uri
 
 
 REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
@@ -93,9 +98,11 @@ REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
 
 
 @pytest.mark.parametrize("name", REQUESTS)
-def test_a_request_is_answered_with_a_report_id(tmp_path: Path, name: str) -> None:
+def test_a_request_is_answered_with_a_report_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     place, ask = REQUESTS[name]
-    wire, project, uri = started(tmp_path, place)
+    wire, project, uri = started(tmp_path, place, monkeypatch)
     with wire:
         wire.initialize(
             project.root,
@@ -136,9 +143,9 @@ def test_a_request_is_answered_with_a_report_id(tmp_path: Path, name: str) -> No
     ],
 )
 def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(
-    tmp_path: Path, place: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    wire, project, uri = started(tmp_path, place)
+    wire, project, uri = started(tmp_path, place, monkeypatch)
     with wire:
         wire.initialize(project.root)
         text = (project.root / "a.py").read_text(encoding="utf-8")
@@ -166,8 +173,12 @@ def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(
         assert FAULT_TEXT not in wire.logged()
 
 
-def test_a_message_that_cannot_be_handled_is_answered(tmp_path: Path) -> None:
-    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.protocol:Protocol.lifecycle_error")
+def test_a_message_that_cannot_be_handled_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wire, project, uri = started(
+        tmp_path, "vibes_lsp.lsp.protocol:Protocol.lifecycle_error", monkeypatch
+    )
     with wire:
         for _ in range(2):
             error = wire.request("textDocument/hover", hover_at(uri, 4))["error"]
@@ -176,8 +187,12 @@ def test_a_message_that_cannot_be_handled_is_answered(tmp_path: Path) -> None:
         assert FAULT_TEXT not in wire.logged()
 
 
-def test_an_answer_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
-    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.protocol:Protocol._serialize_message")
+def test_an_answer_that_cannot_be_written_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wire, project, uri = started(
+        tmp_path, "vibes_lsp.lsp.protocol:Protocol._serialize_message", monkeypatch
+    )
     with wire:
         error = wire.request("textDocument/hover", hover_at(uri, 4))["error"]
         assert MESSAGE.fullmatch(error["message"])
@@ -191,7 +206,7 @@ def test_an_answer_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
 
 def test_the_details_are_there_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VIBES_DEBUG", "1")
-    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.projects:Projects.snapshot")
+    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.projects:Projects.snapshot", monkeypatch)
     with wire:
         wire.initialize(project.root)
         assert "error" in wire.request("textDocument/hover", hover_at(uri, 4))
