@@ -49,6 +49,8 @@ build/demo-environment/.installed: pyproject.toml constraints.txt
 NEEDS := tools $(if $(CI),editors agents wheels)
 LINT := lint
 TESTS := tests
+# Tests of editors wait for the editor: one process more than there are processors is busy meanwhile.
+WORKERS = $(if $(findstring editors,$(NEEDS)),$(shell $(PYTHON) -c 'import os; print((os.cpu_count() or 1) + 1)'),auto)
 
 test: ## lint, then the product's tests, in the editors and agents that are installed
 	@echo 'make test: installs what is missing into .venv and .tools (once), checks style and types, runs the tests.'
@@ -56,7 +58,7 @@ test: ## lint, then the product's tests, in the editors and agents that are inst
 	else echo 'About 270 MB to fetch, 10 minutes on two cores. Editors and coding agents are tested where make test-all has installed them.'; fi
 	@$(MAKE) --silent setup $(NEEDS)
 	@$(if $(LINT),$(MAKE) --silent $(LINT))
-	@$(PY) -m pytest -n auto --dist loadfile $(TESTS)
+	@$(PY) -m pytest -n $(WORKERS) --dist loadfile $(TESTS)
 
 test-all: ## the same in every editor and agent (installed on Debian), and the tests of services/
 	@$(MAKE) --silent test NEEDS='tools postgresql editors agents wheels' TESTS='tests services/tests'
