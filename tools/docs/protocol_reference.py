@@ -32,7 +32,8 @@ from vibes_lsp.lsp.features import (
     recording,
 )
 from vibes_lsp.lsp.lifecycle import create_server
-from vibes_lsp.lsp.server import CommandFailed, Server
+from vibes_lsp.lsp.protocol import RequestFailed
+from vibes_lsp.lsp.server import Server
 from vibes_lsp.maintenance.remap import Remap
 from vibes_lsp.recording import arguments
 from vibes_lsp.recording.requests import REQUESTS, Request
@@ -413,9 +414,9 @@ def _client_commands() -> Iterator[str]:
 def _errors() -> Iterator[str]:
     yield from ("", "## Errors", "")
     yield (
-        f"A command that fails has the code {CommandFailed.CODE}, a message for people, and one of these words as `data.code`. Other"
+        f"A request that fails for one of these reasons has the code {RequestFailed.CODE}, a message for people, and the word as"
     )
-    yield "requests fail with the codes of LSP and JSON-RPC, and the same words where they apply."
+    yield "`data.code`. An invalid request, and an internal error, have the codes of LSP and JSON-RPC."
     yield from ("", "| `data.code` | meaning |", "|---|---|")
     for code, about in sorted(_error_codes()):
         yield f"| `{code}` | {_cell(_summary(about))} |"

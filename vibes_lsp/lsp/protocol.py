@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import inspect
 import json
 import re
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import wraps
 from typing import Any, Final
 
 from lsprotocol import types
@@ -27,7 +29,7 @@ from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 from typing_extensions import override
 
-from vibes_lsp.errors import InternalError, VibesError
+from vibes_lsp.errors import InternalError, OutdatedIndex, VibesError
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.extensions import PROVENANCE, ProvenanceRequest
 from vibes_lsp.model.escaping import single_line
@@ -36,6 +38,18 @@ _MAX_MESSAGE: Final = 500
 _HEADERS: Final = (
     b"Content-Length: %d\r\nContent-Type: application/vscode-jsonrpc; charset=utf-8\r\n\r\n%b"
 )
+
+
+class RequestFailed(JsonRpcException):
+    """One of our errors for the client: a message for people, a stable code for programs."""
+
+    CODE = -32001
+
+    def __init__(self, error: VibesError) -> None:
+        hint = f"; {error.hint}" if error.hint else ""
+        super().__init__(
+            message=f"{error.message}{hint}", code=self.CODE, data={"code": error.code}
+        )
 
 
 class Protocol(LanguageServerProtocol):
@@ -58,14 +72,17 @@ class Protocol(LanguageServerProtocol):
         args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
     ) -> None:
-        """Release the future of every handled message: pygls 2.1 keeps those of notifications."""
+        """Release the future of every handled message: pygls 2.1 keeps those of notifications.
+
+        A message is handled once more if the log or its index is another one meanwhile.
+        """
 
         def done(future: Any) -> None:
             self._request_futures.pop(msg_id, None)
             with contextlib.suppress(asyncio.CancelledError):  # it ends with the session
                 callback(future)
 
-        super()._execute_handler(msg_id, handler, done, args, kwargs)
+        super()._execute_handler(msg_id, _repeatable(handler), done, args, kwargs)
 
     @override
     def _send_handler_result(self, future: Any, *, msg_id: Any) -> None:
@@ -74,8 +91,10 @@ class Protocol(LanguageServerProtocol):
         if error is None:
             super()._send_handler_result(future, msg_id=msg_id)
             return
-        self.send_error(msg_id, self.to_rpc_error(error))
-        self._server.report_server_error(error, FeatureRequestError)
+        answer = self.to_rpc_error(error)
+        self.send_error(msg_id, answer)
+        reported = answer if isinstance(answer, RequestFailed) else error
+        self._server.report_server_error(reported, FeatureRequestError)
 
     @override
     def _check_handler_result(self, future: Any) -> None:
@@ -88,12 +107,10 @@ class Protocol(LanguageServerProtocol):
         """Return an exception for the client: one line, with a report id if it is unexpected."""
         if isinstance(error, JsonRpcException):
             return error
-        found = error if isinstance(error, VibesError) else InternalError(error)
-        message = (
-            found.message
-            if not isinstance(found, InternalError)
-            else f"internal error {found.report_id}; see the log of the server"
-        )
+        if isinstance(error, VibesError) and not isinstance(error, InternalError):
+            return RequestFailed(error)
+        found = error if isinstance(error, InternalError) else InternalError(error)
+        message = f"internal error {found.report_id}; see the log of the server"
         return JsonRpcInternalError(message, data={"code": found.code})
 
     def send_error(self, number: object, error: JsonRpcException) -> None:
@@ -245,6 +262,34 @@ class Protocol(LanguageServerProtocol):
         handler = self.fm.features.get(method)
         if handler is not None:
             yield handler, (params,), None
+
+
+def _repeatable(handler: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a handler that begins again, once, if the index of a trail is outdated.
+
+    The refresh of the second attempt rebuilds it.
+    """
+    if inspect.isgeneratorfunction(handler):  # the library's own, which run ours
+        return handler
+    if asyncio.iscoroutinefunction(handler):
+
+        @wraps(handler)
+        async def handle_async(*arguments: Any) -> Any:
+            try:
+                return await handler(*arguments)
+            except OutdatedIndex:
+                return await handler(*arguments)
+
+        return handle_async
+
+    @wraps(handler)
+    def handle(*arguments: Any) -> Any:
+        try:
+            return handler(*arguments)
+        except OutdatedIndex:
+            return handler(*arguments)
+
+    return handle
 
 
 def _invalid_member(error: BaseException | None) -> str:

@@ -15,7 +15,7 @@ from pygls.lsp.server import LanguageServer
 from typing_extensions import override
 
 from vibes_lsp import __version__
-from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, VibesError, report
+from vibes_lsp.errors import AuditDirNotFound, VibesError, report
 from vibes_lsp.history.missing_trail import explained
 from vibes_lsp.lsp.attestations import Attestations, AttestationState
 from vibes_lsp.lsp.conversion import path_of
@@ -23,7 +23,7 @@ from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.extensions import own_capability
 from vibes_lsp.lsp.knowledge_bases import KnowledgeBases
 from vibes_lsp.lsp.projects import Project, Projects
-from vibes_lsp.lsp.protocol import Protocol
+from vibes_lsp.lsp.protocol import Protocol, RequestFailed
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
@@ -34,37 +34,10 @@ _MAX_NAME: Final = 200
 _T = TypeVar("_T")
 
 
-class CommandFailed(JsonRpcException):
-    """One of our errors for the client: a message for people, a stable code for programs."""
-
-    CODE = -32001
-
-    def __init__(self, error: VibesError) -> None:
-        hint = f"; {error.hint}" if error.hint else ""
-        super().__init__(
-            message=f"{error.message}{hint}", code=self.CODE, data={"code": error.code}
-        )
-
-
 class DocumentChanged(VibesError):
     """A range is for another version of a document than the open one."""
 
     code = "document-changed"
-
-
-def run_use_case(use_case: Callable[[], _T]) -> _T:
-    """Return what a use case returns, which is asked again if the log was rewritten meanwhile.
-
-    Raises:
-        CommandFailed: The use case raised one of our errors.
-    """
-    try:
-        try:
-            return use_case()
-        except OutdatedIndex:
-            return use_case()
-    except VibesError as error:
-        raise CommandFailed(error) from error
 
 
 @dataclass(slots=True)
@@ -257,16 +230,16 @@ class Server(LanguageServer):
         """Return the same as `find_project` once its log is indexed; the client can cancel that.
 
         Raises:
-            CommandFailed: No audit directory is there or above.
+            AuditDirNotFound: No audit directory is there or above.
         """
-        project = run_use_case(lambda: self.find_project(uri))
+        project = self.find_project(uri)
         await project.until_indexed()
         return project
 
     @override
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Log an error in one line; the library would open a message box for each."""
-        is_answered = isinstance(error, CommandFailed)
+        is_answered = isinstance(error, RequestFailed)
         level = logging.INFO if is_answered else logging.ERROR
         what = error if isinstance(error, JsonRpcException | VibesError) else report(error)
         _logger.log(level, "%s: %s", getattr(source, "__name__", "error"), what)

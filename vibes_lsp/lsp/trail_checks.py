@@ -9,11 +9,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from vibes_lsp.errors import CheckFailed, VibesError
+from vibes_lsp.errors import CheckFailed
 from vibes_lsp.lsp.child_process import CHECK, run_task
 from vibes_lsp.lsp.child_work import check
 from vibes_lsp.lsp.projects import MAX_READ
-from vibes_lsp.lsp.server import CommandFailed, Server
+from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_progress import shown_progress
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import AuditDir
@@ -27,14 +27,11 @@ async def check_project(server: Server, directory: AuditDir, path: str | None = 
     """Return what `vibes check --json` prints, or only the first findings about one file.
 
     Raises:
-        CommandFailed: The trail cannot be checked.
+        VibesError: The trail cannot be checked.
     """
-    try:
-        if not _is_large(directory):
-            return await server.run_in_thread(partial(check, directory, path))
-        return await _check_in_process(server, directory, path)
-    except VibesError as error:
-        raise CommandFailed(error) from error
+    if not _is_large(directory):
+        return await server.run_in_thread(partial(check, directory, path))
+    return await _check_in_process(server, directory, path)
 
 
 def _is_large(directory: AuditDir) -> bool:

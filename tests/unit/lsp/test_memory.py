@@ -9,6 +9,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from vibes_lsp.errors import VibesError
 from vibes_lsp.lsp.lifecycle import create_server
 from vibes_lsp.lsp.server import Server
 
@@ -41,7 +42,8 @@ async def drained() -> None:
         assert [
             each
             for each in ended
-            if isinstance(each, BaseException) and not isinstance(each, JsonRpcException)
+            if isinstance(each, BaseException)
+            and not isinstance(each, JsonRpcException | VibesError)
         ] == []
 
 

@@ -13,7 +13,6 @@ from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.lsp.documents import Documents
 from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.projects import Project, Projects
-from vibes_lsp.lsp.server import run_use_case
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, HistorySnapshot, LookedUpFile
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
@@ -121,9 +120,7 @@ def test_an_outdated_index_is_refreshed_before_a_file_is_answered(
     assert (typed.version, failures) == (2, [])
 
 
-def test_an_outdated_index_fails_no_use_case_and_no_lookup(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_outdated_index_fails_no_lookup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failures = [OutdatedIndex("damaged")]
 
     def answer(*_: object) -> HistorySnapshot:
@@ -131,8 +128,6 @@ def test_an_outdated_index_fails_no_use_case_and_no_lookup(
             raise failures.pop()
         return HistorySnapshot(is_done=True)
 
-    assert run_use_case(answer).is_done
-    failures.append(OutdatedIndex("damaged"))
     monkeypatch.setattr(HistoryLookup, "_look_up", answer)
     TrailWriter(tmp_path)
     lookup = HistoryLookup(Trail(AuditDir(tmp_path / ".ai-audit")))

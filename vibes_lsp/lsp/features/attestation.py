@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from vibes_lsp.errors import AttestationCommandFailed
 from vibes_lsp.lsp.attestations import file_and_tier, run_vibes
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.refresh import refresh_documents
-from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
+from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_documents import ShownDocuments
 from vibes_lsp.model.escaping import code_block
 from vibes_lsp.store.audit_dir import AuditDir
@@ -70,7 +69,7 @@ def register(server: Server, shown: ShownDocuments) -> None:
         --json`. It runs in a process of its own, again only after a file of the trail or of the
         trusted keys has changed. `show` opens the report, if the trail is attested.
         """
-        directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
+        directory = ls.find_project(arguments.uri).directory
         state = await ls.attestations.verify(directory)
         result = file_and_tier(state)
         if arguments.show and result["attested"]:
@@ -86,15 +85,12 @@ def register(server: Server, shown: ShownDocuments) -> None:
         As `vibes attest --json`; `preview` signs nothing and returns what becomes public. A key
         with a passphrase needs a terminal, a keyring or `VIBES_KEY_PASSPHRASE`.
         """
-        directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
+        directory = ls.find_project(arguments.uri).directory
         options = [
             *(["--dry-run"] if arguments.preview else []),
             *(["--allow-failed"] if arguments.allowFailed else []),
         ]
-        try:
-            code, members = await run_vibes(directory, "attest", *options)
-        except AttestationCommandFailed as error:
-            raise CommandFailed(error) from error
+        code, members = await run_vibes(directory, "attest", *options)
         if not arguments.preview:
             ls.attestations.last(directory)  # verified again: what is shown changes
         return {"attested": code == 0 and not arguments.preview, **members}

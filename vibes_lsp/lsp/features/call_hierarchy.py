@@ -16,7 +16,7 @@ from lsprotocol import types
 from vibes_lsp.lsp.audit_files import audit_position, found_by_id
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
-from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.server import Server
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.timestamps import parse_timestamp
@@ -64,7 +64,7 @@ def _register(server: Server) -> None:
         ls: Server, params: types.CallHierarchyPrepareParams
     ) -> list[types.CallHierarchyItem] | None:
         await ls.projects.until_indexed([params.text_document.uri])
-        found = run_use_case(lambda: _nodes_at(ls, params.text_document.uri, params.position))
+        found = _nodes_at(ls, params.text_document.uri, params.position)
         if found is None:
             return None
         project, nodes = found

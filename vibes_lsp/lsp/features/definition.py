@@ -20,7 +20,7 @@ from vibes_lsp.lsp.conversion import to_characters, uri_in
 from vibes_lsp.lsp.knowledge_navigation import knowledge_definition
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
-from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
@@ -41,10 +41,10 @@ def register(server: Server) -> None:
         if named:
             return named
         await ls.projects.until_indexed([uri])
-        snapshot = run_use_case(lambda: ls.projects.snapshot(uri))
+        snapshot = ls.projects.snapshot(uri)
         if snapshot is not None:
             return _records(ls, snapshot, position)
-        found = run_use_case(lambda: audit_position(ls, uri, position))
+        found = audit_position(ls, uri, position)
         return [] if found is None else await _from_audit_file(ls, found)
 
     @server.feature(
@@ -53,7 +53,7 @@ def register(server: Server) -> None:
     async def links(ls: Server, params: types.DocumentLinkParams) -> list[types.DocumentLink]:
         uri = params.text_document.uri
         await ls.projects.until_indexed([uri])
-        found = run_use_case(lambda: ls.projects.audit_file(uri))
+        found = ls.projects.audit_file(uri)
         return [] if found is None else _links(ls, uri, found[0])
 
     @server.feature(types.DOCUMENT_LINK_RESOLVE)
@@ -63,7 +63,7 @@ def register(server: Server) -> None:
         if link.target is not None or not isinstance(uri, str) or not isinstance(value, str):
             return link
         await ls.projects.until_indexed([uri])
-        found = run_use_case(lambda: ls.projects.audit_file(uri))
+        found = ls.projects.audit_file(uri)
         if found is not None:
             link.target = await _target(ls, found[0], value)
         return link

@@ -22,7 +22,7 @@ from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_diagnostics import knowledge_diagnostics
 from vibes_lsp.lsp.record_places import location_now
 from vibes_lsp.lsp.rendering import INDEXING
-from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.lsp.trail_checks import check_project
@@ -64,7 +64,7 @@ def register(server: Server) -> None:
     @server.command(CommandName.CHECK)
     async def check(ls: Server, arguments: CheckArguments) -> dict[str, Any]:
         """Return the report of `vibes check --json`."""
-        directory = run_use_case(lambda: ls.find_project(arguments.uri)).directory
+        directory = ls.find_project(arguments.uri).directory
         async with ls.checking:
             return await check_project(ls, directory)
 

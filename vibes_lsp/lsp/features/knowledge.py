@@ -18,7 +18,7 @@ from typing import Any, Final
 from lsprotocol import types
 
 from vibes_lsp.anchors.text import Text, encode
-from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFile, VibesError
+from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFile
 from vibes_lsp.history.git import user_name
 from vibes_lsp.history.project_files import read_content
 from vibes_lsp.knowledge.actors import system_user
@@ -27,7 +27,7 @@ from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.knowledge_bases import find_knowledge_folder
 from vibes_lsp.lsp.knowledge_texts import ClaimTexts, describe_proposal
 from vibes_lsp.lsp.rendering import Markup
-from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server, run_use_case
+from vibes_lsp.lsp.server import DocumentChanged, Server
 from vibes_lsp.lsp.shown_documents import ShownDocuments
 
 _MAX_ANSWERED: Final = 100
@@ -195,7 +195,7 @@ def register(server: Server, shown: ShownDocuments) -> None:
 
         It runs as the person at the editor, who may approve.
         """
-        folder = run_use_case(lambda: _folder(ls, arguments.uri))
+        folder = _folder(ls, arguments.uri)
         params = dict(arguments.params) if isinstance(arguments.params, dict) else {}
         reviewer = ls.settings.reviewer
         work = partial(_call, folder, reviewer, arguments.method, params)
@@ -207,12 +207,8 @@ def register(server: Server, shown: ShownDocuments) -> None:
 
         The text of the moment, saved or not, is captured as the source.
         """
-
-        def prepare() -> Callable[[], Any]:
-            source = _source(ls, arguments.uri, arguments.version)
-            return partial(_propose, source, ls.settings.reviewer, arguments)
-
-        work = run_use_case(prepare)
+        source = _source(ls, arguments.uri, arguments.version)
+        work = partial(_propose, source, ls.settings.reviewer, arguments)
         return await answered.once(arguments.requestId, partial(_run, ls, work))
 
     @server.command(CommandName.KB_REANCHOR)
@@ -224,17 +220,13 @@ def register(server: Server, shown: ShownDocuments) -> None:
         lines = None if arguments.range is None else lines_of(arguments.range)
         if lines is None:
             lines = await _current_lines(ls, arguments.uri, arguments.evidenceId)
-
-        def prepare() -> Callable[[], Any]:
-            if lines is None:
-                raise InvalidObject(
-                    f"evidence {arguments.evidenceId} could not be found in the file",
-                    hint="select its lines, and re-anchor there",
-                )
-            source = _source(ls, arguments.uri, arguments.version)
-            return partial(_reanchor, source, ls.settings.reviewer, arguments, lines)
-
-        work = run_use_case(prepare)
+        if lines is None:
+            raise InvalidObject(
+                f"evidence {arguments.evidenceId} could not be found in the file",
+                hint="select its lines, and re-anchor there",
+            )
+        source = _source(ls, arguments.uri, arguments.version)
+        work = partial(_reanchor, source, ls.settings.reviewer, arguments, lines)
         return await answered.once(arguments.requestId, partial(_run, ls, work))
 
 
@@ -269,7 +261,7 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
         """
         knowledge = await ls.knowledge.about(arguments.uri, is_patient=True)
         if knowledge is None:
-            raise CommandFailed(_no_knowledge_base())
+            raise _no_knowledge_base()
         is_plain = arguments.format == types.MarkupKind.PlainText
         markup = Markup(types.MarkupKind.PlainText if is_plain else types.MarkupKind.Markdown)
         wanted = {*arguments.claimIds, *arguments.proposalIds}
@@ -285,7 +277,7 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
         The oldest first, each with the place of the first lines that it cites, `uri` and
         `filePath`; without them if it cites none.
         """
-        folder = run_use_case(lambda: _folder(ls, arguments.uri))
+        folder = _folder(ls, arguments.uri)
         return {"project": folder.parent.as_uri(), "pending": await _pending(ls, folder)}
 
 
@@ -293,8 +285,6 @@ async def _run(ls: Server, work: Callable[[], Any]) -> Any:
     """Return what a use case returns, in a thread; the next answers have what it wrote."""
     try:
         return await ls.run_in_thread(work)
-    except VibesError as error:
-        raise CommandFailed(error) from error
     finally:
         await ls.knowledge.refresh()
 

@@ -17,7 +17,7 @@ from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, UnreadableFile
 from vibes_lsp.lsp.conversion import lines_of
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
-from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
@@ -68,18 +68,13 @@ def register(server: Server) -> None:
         `lines: [{line, annotationId, kind}]`, kind `ai`, `claimed` or `edited`.
         """
         await ls.projects.until_indexed([arguments.uri])
-        snapshot = run_use_case(lambda: _snapshot(ls, arguments.uri))
-
-        def answer() -> dict[str, Any]:
-            within = arguments.range
-            chosen = [
-                placement
-                for placement in snapshot.placements
-                if within is None or placement.located.touches(*lines_of(within))
-            ]
-            return _answer(ls, snapshot, chosen, lines=arguments.lines)
-
-        return run_use_case(answer)
+        snapshot, within = _snapshot(ls, arguments.uri), arguments.range
+        chosen = [
+            placement
+            for placement in snapshot.placements
+            if within is None or placement.located.touches(*lines_of(within))
+        ]
+        return _answer(ls, snapshot, chosen, lines=arguments.lines)
 
     @server.feature(PROVENANCE)
     async def provenance(ls: Server, params: ProvenanceParams) -> dict[str, Any]:
@@ -91,10 +86,13 @@ def register(server: Server) -> None:
         uri = params.textDocument.uri
         document = ls.documents.get(uri) if f"/{AUDIT_DIR_NAME}/" in uri else None
         if document is not None and ls.projects.audit_file(uri) is not None:
-            answer = {"uri": uri, "version": document.version, "placements": []}
-            return {**answer, "lines": []} if params.lines else answer
-        snapshot = run_use_case(lambda: _snapshot(ls, uri))
-        return run_use_case(lambda: _provenance(ls, params, snapshot))
+            empty = {"uri": uri, "version": document.version, "placements": []}
+            return {**empty, "lines": []} if params.lines else empty
+        snapshot = _snapshot(ls, uri)
+        answer = _answer(ls, snapshot, snapshot.placements, lines=bool(params.lines))
+        if params.runs:
+            answer |= _with_runs(ls, snapshot, answer["placements"], params.previousResultId)
+        return answer
 
     @server.command(CommandName.FILES)
     async def files(ls: Server, arguments: FilesArguments) -> dict[str, Any]:
@@ -106,7 +104,7 @@ def register(server: Server) -> None:
         """
         await ls.projects.until_indexed(arguments.uris[:_MAX_FILES])
         found: list[Members] = []
-        by_project = run_use_case(lambda: ls.projects.owners(arguments.uris[:_MAX_FILES]))
+        by_project = ls.projects.owners(arguments.uris[:_MAX_FILES])
         for project, uris in by_project:
             work = partial(
                 _summaries,
@@ -115,7 +113,7 @@ def register(server: Server) -> None:
                 list(uris),
                 use_git=ls.settings.use_git,
             )
-            numbers = await ls.run_in_thread(partial(run_use_case, work))
+            numbers = await ls.run_in_thread(work)
             found += ({**each, "uri": uris[str(each["filePath"])]} for each in numbers)
         return {"files": found}
 
@@ -142,14 +140,6 @@ def _summaries(
             if summary is not None:
                 found.append(summary.as_json())
     return found
-
-
-def _provenance(ls: Server, params: ProvenanceParams, snapshot: DocumentSnapshot) -> dict[str, Any]:
-    full = _answer(ls, snapshot, snapshot.placements, lines=bool(params.lines))
-    if not params.runs:
-        return full
-    placements = full["placements"]
-    return {**full, **_with_runs(ls, snapshot, placements, params.previousResultId)}
 
 
 def _snapshot(ls: Server, uri: str) -> DocumentSnapshot:

@@ -14,8 +14,9 @@ from typing import Any, Final
 
 from lsprotocol import types
 
+from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.lsp.extensions import CommandName
-from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.server import Server
 from vibes_lsp.model.members import Members
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.project_locator import ProjectLocator
@@ -118,10 +119,11 @@ def register(server: Server) -> None:
             use_git=ls.settings.use_git,
         )
         try:
-            found = await ls.run_in_thread(partial(run_use_case, work))
-        except asyncio.CancelledError:
-            parts.is_cancelled.set()
-            raise
+            found = await ls.run_in_thread(work)
+        except OutdatedIndex:  # with what was sent already
+            found = await ls.run_in_thread(work)
+        finally:
+            parts.is_cancelled.set()  # ends the search, if that is not done
         waiting = found.waiting
         counts = {"total": len(waiting), "reviewed": found.reviewed}
         if token is None:

@@ -14,7 +14,8 @@ from vibes_lsp.lsp.background import open_texts
 from vibes_lsp.lsp.conversion import Encoding, path_of
 from vibes_lsp.lsp.documents import Document, to_utf16
 from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.server import CommandFailed, DocumentChanged, Server
+from vibes_lsp.lsp.protocol import RequestFailed
+from vibes_lsp.lsp.server import DocumentChanged, Server
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import ReviewerKind
 from vibes_lsp.store.waiting import VERDICTS_WAIT, place_of_waiting
@@ -75,9 +76,9 @@ def _handler(
             homes = [each.directory for each in ls.projects.all() if each is not project]
             work = partial(_execute, use_case, prepared, project.recorder, texts, homes)
             result = await ls.run_in_thread(work)
-        except VibesError as error:
-            raise CommandFailed(error) from error
-        ls.projects.refreshed(project.directory)  # no other answer reads the disk while typing
+            ls.projects.refreshed(project.directory)  # no other answer reads the disk while typing
+        except VibesError as error:  # what may be recorded already is not asked again
+            raise RequestFailed(error) from error
         recorded(project)
         _warn(ls, project, warned)
         if use_case == "review" and project.directory.path not in reviewed:

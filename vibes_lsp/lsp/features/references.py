@@ -14,7 +14,7 @@ from lsprotocol import types
 from vibes_lsp.lsp.audit_files import audit_position
 from vibes_lsp.lsp.knowledge_navigation import knowledge_references
 from vibes_lsp.lsp.record_places import RecordPlaces, location_now
-from vibes_lsp.lsp.server import Server, run_use_case
+from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.placing.placements import Placement
@@ -39,7 +39,7 @@ def register(server: Server) -> None:
 
 async def _of_line(ls: Server, uri: str, position: types.Position) -> list[types.Location]:
     """Return what has the prompt or session in common with a line, or is named in an audit file."""
-    snapshot = run_use_case(lambda: ls.projects.snapshot(uri))
+    snapshot = ls.projects.snapshot(uri)
     if snapshot is None:
         return await _from_audit_file(ls, uri, position)
     member, wanted = _in_common(snapshot, position.line + 1)
@@ -96,7 +96,7 @@ def _has(placement: Placement, member: str, wanted: frozenset[str]) -> bool:
 
 
 async def _from_audit_file(ls: Server, uri: str, position: types.Position) -> list[types.Location]:
-    found = run_use_case(lambda: audit_position(ls, uri, position))
+    found = audit_position(ls, uri, position)
     subject = None if found is None else found.subject
     if found is None or subject is None:
         return []

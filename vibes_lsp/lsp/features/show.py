@@ -16,12 +16,12 @@ from typing import Any, Final, TypeAlias
 from lsprotocol import types
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import UnknownId, VibesError
+from vibes_lsp.errors import UnknownId
 from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.record_places import location_now
 from vibes_lsp.lsp.rendering import Markup
-from vibes_lsp.lsp.server import CommandFailed, Server, run_use_case
+from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_documents import (
     ShownDocuments,
     open_document,
@@ -29,7 +29,7 @@ from vibes_lsp.lsp.shown_documents import (
     read_version,
     version_uri,
 )
-from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot
 from vibes_lsp.model.escaping import code_block, without_invisible
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.placing.live_risk import Scorer
@@ -44,9 +44,7 @@ from vibes_lsp.reports.placements import (
     model_name,
 )
 from vibes_lsp.reports.show import found_as_json
-from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.trail.lookup import look_up, look_up_exact
 from vibes_lsp.trail.records import LogRecord
 from vibes_lsp.trail.trail import Trail
@@ -118,12 +116,13 @@ class AnnotationArguments:
         is_plain = self.format == types.MarkupKind.PlainText
         return Markup(types.MarkupKind.PlainText if is_plain else types.MarkupKind.Markdown)
 
-    def find(self, ls: Server) -> list[tuple[DocumentSnapshot, Placement]]:
-        """Return the annotations, each once.
+    async def find(self, ls: Server) -> list[tuple[DocumentSnapshot, Placement]]:
+        """Return the annotations, each once, when the trail is indexed.
 
         Raises:
             UnknownId: None is named, or one that the file does not have.
         """
+        await ls.projects.until_indexed([self.uri])
         first = [] if self.annotationId is None else [self.annotationId]
         named = list(dict.fromkeys([*first, *(self.annotationIds or [])]))
         if not named:
@@ -143,7 +142,7 @@ class AnnotationArguments:
         return snapshot, found
 
 
-def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list of handlers
+def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handlers
     """Offer the commands and the documents that they open."""
     documents = ShownDocuments()
 
@@ -156,25 +155,19 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
         if version is None:
             return types.TextDocumentContentResult(documents.text(params.uri))
         file, blob = version
-        directory = run_use_case(lambda: ls.find_project(file).directory)
-        work = partial(read_version, directory, blob)
-        text = await ls.run_in_thread(partial(run_use_case, work))
+        work = partial(read_version, ls.find_project(file).directory, blob)
+        text = await ls.run_in_thread(work)
         return types.TextDocumentContentResult(text)
 
     @server.command(CommandName.SHOW)
     async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
         """Return `{kind, id, record or entry, edges: {out, in}}`, exactly as on disk."""
-        directory = (await ls.indexed_project(arguments.uri)).directory
-
-        def show_exact() -> Members | None:
-            trail = ls.projects.refreshed(directory).snapshot.trail
-            exact = look_up_exact(trail, arguments.id)
-            return None if exact is None else found_as_json(trail, exact)
-
-        if (found := run_use_case(show_exact)) is not None:
-            return found
-        work = partial(_search, directory, arguments.id)
-        return await ls.run_in_thread(partial(run_use_case, work))
+        project = await ls.indexed_project(arguments.uri)
+        trail = project.snapshot.trail
+        exact = look_up_exact(trail, arguments.id)
+        if exact is not None:
+            return found_as_json(trail, exact)
+        return await ls.run_in_thread(partial(_search, project.directory, arguments.id))
 
     @server.command(CommandName.CHANGES)
     async def compare(ls: Server, arguments: ChangesArguments) -> dict[str, Any]:
@@ -188,35 +181,22 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
         its code begins at `textLine` of the text.
         """
         project = await ls.indexed_project(arguments.uri)
-        try:
-            unsaved = {path: document.text for path, document in ls.projects.opened_in(project)}
-            work = partial(
-                _compare,
-                project.directory,
-                project.snapshot.config,
-                project.snapshot.policy,
-                arguments.base,
-                unsaved,
-                is_staged=arguments.staged,
-            )
-            found = await ls.run_in_thread(work)
-        except VibesError as error:
-            raise CommandFailed(error) from error
+        unsaved = {path: document.text for path, document in ls.projects.opened_in(project)}
+        found = await ls.run_in_thread(
+            partial(_compare, project.directory, project.snapshot, arguments, unsaved)
+        )
         text, text_lines = _render_changes(found, with_prompts=ls.settings.show_prompts)
-        uri = await documents.show(ls, "changes.md", text) if arguments.show else None
         root = project.directory.project
-        return {
-            "uri": uri,
-            "text": text,
-            "total": found.as_json()["total"],
-            "files": [_changed_file(root, file, text_lines) for file in found.files if file.ranges],
-        }
+        files = [_changed_file(root, file, text_lines) for file in found.files if file.ranges]
+        total = found.as_json()["total"]
+        uri = await documents.show(ls, "changes.md", text) if arguments.show else None
+        return {"uri": uri, "text": text, "total": total, "files": files}
 
     @server.command(CommandName.SHOW_PROMPT)
     async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         """Return `{uri, text}`: the whole prompt, opened unless `show` is false."""
-        await ls.projects.until_indexed([arguments.uri])
-        text = run_use_case(lambda: _render_prompt(ls, *arguments.find(ls)[0], arguments.markup))
+        found = await arguments.find(ls)
+        text = _render_prompt(ls, *found[0], arguments.markup)
         uri = await documents.show(ls, "prompt.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
@@ -226,12 +206,8 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
 
         It is opened unless `show` is false.
         """
-        await ls.projects.until_indexed([arguments.uri])
-        text = run_use_case(
-            lambda: "\n".join(
-                _render_history(ls, *found, arguments.markup) for found in arguments.find(ls)
-            )
-        )
+        found = await arguments.find(ls)
+        text = "\n".join(_render_history(ls, *each, arguments.markup) for each in found)
         uri = await documents.show(ls, "history.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
@@ -241,8 +217,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
 
         It is opened unless `show` is false.
         """
-        await ls.projects.until_indexed([arguments.uri])
-        snapshot, placement = run_use_case(lambda: arguments.find(ls)[0])
+        snapshot, placement = (await arguments.find(ls))[0]
         line = placement.current.line - 1
         place = types.Range(types.Position(line, 0), types.Position(line, 0))
         uri = snapshot.trail.trail.directory.log.absolute().as_uri()
@@ -255,8 +230,8 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901, PLR0915  # a list
 
         They are opened and selected unless `show` is false.
         """
-        await ls.projects.until_indexed([arguments.uri])
-        found = location_now(*run_use_case(lambda: arguments.find(ls)[0]), ls.documents.encoding)
+        snapshot, placement = (await arguments.find(ls))[0]
+        found = location_now(snapshot, placement, ls.documents.encoding)
         if found is None:
             return {"uri": arguments.uri, "range": None, "shown": False}
         shown = arguments.show and await open_document(ls, found.uri, found.range)
@@ -274,19 +249,18 @@ def _search(directory: AuditDir, prefix: str) -> Members:
 
 def _compare(
     directory: AuditDir,
-    config: LoadedConfig,
-    policy: Policy,
-    base: str | None,
+    snapshot: TrailSnapshot,
+    arguments: ChangesArguments,
     unsaved: dict[str, Text],
-    *,
-    is_staged: bool,
 ) -> Changes:
     """Compare, in a thread with a trail of its own."""
-    trail = Trail(directory, uses_saved=True)
+    trail, tracking = Trail(directory, uses_saved=True), snapshot.config.tracking
     trail.refresh()
-    scorer = Scorer(trail, policy)
+    scorer = Scorer(trail, snapshot.policy)
     with ProjectLocator(trail) as locator:
-        return collect_changes(locator, base, scorer, config.tracking, unsaved, is_staged=is_staged)
+        return collect_changes(
+            locator, arguments.base, scorer, tracking, unsaved, is_staged=arguments.staged
+        )
 
 
 def _changed_file(root: Path, file: ChangedFile, text_lines: Mapping[_Place, int]) -> Members:
