@@ -256,7 +256,7 @@ class _KnownLines:
             lines = 1, len(edit.text.lines)
             self._owners = {
                 line: each.current.id
-                for each in locate_on_lines(self._trail, edit.path, edit.text, lines, {})
+                for each in locate_on_lines(self._trail, edit.path, edit.text, lines)
                 if each.located.sure and not each.is_history and _is_before(each.lineage, edit)
                 for first, last in each.owned_ranges
                 for line in range(first, last + 1)

@@ -16,7 +16,6 @@ from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.followed_lines import follow
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot, snapshot_of_document
 from vibes_lsp.placing.claims import RecordClaim, claims_of
-from vibes_lsp.placing.locate_annotations import LocationsByLineage
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, place_again
 
@@ -111,10 +110,6 @@ class DocumentState:
                 self._placements = tuple(followed)
                 self._revision = self.document.revision
         return self._placements
-
-    def known(self) -> LocationsByLineage:
-        """Return where annotations are in the current text, without those recorded since."""
-        return {each.lineage.ids: each.located for each in self.placements()}
 
     def locate_request(self) -> LocateRequest | None:
         """Return a request for a thread; None if nothing has changed since the last location."""

@@ -33,7 +33,6 @@ from vibes_lsp.lsp.snapshots import (
     TrailSnapshot,
     snapshot_of_file,
 )
-from vibes_lsp.placing.locate_annotations import LocationsByLineage
 from vibes_lsp.store.audit_dir import AuditDir, nearest_audit_dir
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.files import real_path_in
@@ -200,11 +199,6 @@ class Project:
         """Return the state of a document; None when it has to be placed again."""
         state = self._state_of(document)
         return state if state is not None and state.is_current(self._snapshot) else None
-
-    def known_locations(self, document: Document) -> LocationsByLineage:
-        """Return where annotations are in an open document, without those recorded since."""
-        state = self._state_of(document)
-        return {} if state is None else state.known()
 
     def discard(self, uri: str) -> None:
         """Delete the state of a document that was closed."""

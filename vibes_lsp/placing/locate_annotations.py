@@ -5,8 +5,8 @@ Recording may neither run git nor wait. Whose a line is, is decided by `placing`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, TypeAlias
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import LocatedRange
@@ -19,13 +19,9 @@ from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.trail import Trail
 
 _OWNS_NOTHING: Final = frozenset({Action.DELETE, Action.REVIEW})
-LocationsByLineage: TypeAlias = Mapping[tuple[str, ...], LocatedRange]
-"""Where annotations are in a text, by the ids of their lineage."""
 
 
-def locate_on_lines(
-    trail: Trail, path: str, text: Text, lines: tuple[int, int], known_locations: LocationsByLineage
-) -> list[Placement]:
+def locate_on_lines(trail: Trail, path: str, text: Text, lines: tuple[int, int]) -> list[Placement]:
     """Return the edits on some lines of a file that no other edit has replaced.
 
     Args:
@@ -33,7 +29,6 @@ def locate_on_lines(
         path: Relative to the project, forward slashes.
         text: The file as it is now, saved or not.
         lines: First and last line, 1-based and inclusive; ranges owned outside are left out.
-        known_locations: Where annotations are in this text, as far as the caller has tracked them.
     """
     shown = [
         each
@@ -42,12 +37,7 @@ def locate_on_lines(
         )
         if _is_edit(each.lineage) and not each.is_placeholder
     ]
-    unknown = [each.lineage for each in shown if each.lineage.ids not in known_locations]
-    found = {
-        lineage.ids: where
-        for lineage, where in zip(unknown, locate_alone(unknown, text), strict=True)
-    }
-    places = ((known_locations.get(each.lineage.ids) or found[each.lineage.ids]) for each in shown)
+    places = locate_alone([each.lineage for each in shown], text)
     return _placed(path, zip(shown, places, strict=True), lines)
 
 

@@ -231,8 +231,7 @@ def draft_annotation(
     informants = (*contexts.informants, *told)
     annotation = add_annotation(draft, {**record, **risk}, replace(contexts, informants=informants))
     if action != Action.REVIEW:
-        known = context.known_locations.of(span.path, span.text)
-        older = locate_on_lines(context.trail, span.path, span.text, (span.start, span.end), known)
+        older = locate_on_lines(context.trail, span.path, span.text, (span.start, span.end))
         add_replaced(
             draft,
             annotation,

@@ -1,4 +1,4 @@
-"""What a use case gets: trail, policy, time and known locations; and the records it drafts."""
+"""What a use case gets: trail, policy and time; and the records it drafts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
 from vibes_lsp.anchors.text import Text
@@ -18,41 +17,12 @@ from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.validation import entry_problems, record_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType, EdgeType, NodeType, RecordType
-from vibes_lsp.placing.locate_annotations import LocationsByLineage
 from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.recording.paths import source_text
 from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.writer import AuditWriter
 from vibes_lsp.trail.records import LoggedSession
 from vibes_lsp.trail.trail import Trail
-
-MAX_FILES: Final = 16
-"""Files that are kept in memory: those that are being edited."""
-
-
-class KnownLocations:
-    """The last known locations of annotations per file, valid for one text; thread-safe."""
-
-    def __init__(self) -> None:
-        self._by_path: dict[str, tuple[str, LocationsByLineage]] = {}
-
-    def set(self, path: str, content: str, known: LocationsByLineage) -> None:
-        """Store where annotations are.
-
-        Args:
-            path: The file, relative to the project.
-            content: Its text.
-            known: Their locations in it; annotations that are missing here are located.
-        """
-        self._by_path.pop(path, None)
-        self._by_path[path] = content, known
-        while len(self._by_path) > MAX_FILES:
-            self._by_path.pop(next(iter(self._by_path)), None)
-
-    def of(self, path: str, text: Text) -> LocationsByLineage:
-        """Return the locations in a text; none when those stored are for another text."""
-        content, known = self._by_path.get(path, ("", {}))
-        return known if content == text.content else {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +36,6 @@ class RecordingContext:
         now: The time of all records.
         new_id: Makes ids for new sessions.
         stored_files: Which texts git does not store.
-        known_locations: Where annotations are known to be.
         written: The entries written since the trail was refreshed, by hash.
     """
 
@@ -76,7 +45,6 @@ class RecordingContext:
     now: datetime
     new_id: Callable[[], str]
     stored_files: StoredFiles
-    known_locations: KnownLocations = field(default_factory=KnownLocations)
     written: dict[str, Members] = field(default_factory=dict)
 
     @property

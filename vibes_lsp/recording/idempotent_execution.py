@@ -18,7 +18,7 @@ from vibes_lsp.history.missing_trail import refuse_missing_trail
 from vibes_lsp.history.stored_files import StoredFiles
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.annotations import recorded
-from vibes_lsp.recording.context import Draft, KnownLocations, RecordingContext
+from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.inline_completions import accept_part, redraft
 from vibes_lsp.recording.paths import project_path, required_path
 from vibes_lsp.recording.requests import RecordInlineCompletion
@@ -51,9 +51,6 @@ class Execution:
         directory: The trail.
         now: The clock.
         new_id: Makes ids for new sessions.
-
-    Attributes:
-        known_locations: Where annotations are known to be.
     """
 
     def __init__(
@@ -75,7 +72,6 @@ class Execution:
         self._threads: Final = threading.RLock()
         self._accepted_texts: Final[dict[str, Text]] = {}
         """The texts of the pending completions that this program has accepted a part of."""
-        self.known_locations: Final = KnownLocations()
 
     def execute(
         self,
@@ -286,7 +282,6 @@ class Execution:
             self._now(),
             self._new_id,
             self._stored_files,
-            self.known_locations,
         )
 
     def _append_missing(

@@ -112,7 +112,6 @@ class Recorder:
     Attributes:
         directory: The trail.
         now: The clock.
-        known_locations: Where annotations are, set by a program that follows the text of files.
 
     Args:
         place: The project, a file or folder in it, or its audit directory.
@@ -135,7 +134,6 @@ class Recorder:
         )
         self.now: Final = now
         self._execution: Final = Execution(self.directory, now=now, new_id=new_id)
-        self.known_locations: Final = self._execution.known_locations
 
     def __enter__(self) -> Self:
         return self

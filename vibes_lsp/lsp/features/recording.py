@@ -11,7 +11,7 @@ from lsprotocol import types
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.lsp.background import open_texts
-from vibes_lsp.lsp.conversion import Encoding, path_of
+from vibes_lsp.lsp.conversion import Encoding
 from vibes_lsp.lsp.documents import Document, to_utf16
 from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.protocol import RequestFailed
@@ -71,7 +71,6 @@ def _handler(
         project = await ls.indexed_project(uri if isinstance(uri, str) else None)
         try:
             prepared = _PREPARE.get(use_case, _with_text)(ls, members)
-            _set_known_locations(ls, project, uri)
             texts = open_texts(ls.projects, project) if project.pending else {}
             homes = [each.directory for each in ls.projects.all() if each is not project]
             work = partial(_execute, use_case, prepared, project.recorder, texts, homes)
@@ -100,17 +99,6 @@ def _warn(ls: Server, project: Project, warned: dict[Path, str]) -> None:
             types.ShowMessageParams(types.MessageType.Warning, single_line(warning, _MAX_MESSAGE))
         )
     warned[project.directory.path] = warning
-
-
-def _set_known_locations(ls: Server, project: Project, uri: Any) -> None:
-    """Give the recorder the locations that the server follows, so it need not search for them."""
-    document = ls.documents.get(uri) if isinstance(uri, str) else None
-    path = path_of(document.uri) if document is not None else None
-    root = project.directory.project
-    if document is not None and path is not None and path.is_relative_to(root):
-        project.recorder.known_locations.set(
-            path.relative_to(root).as_posix(), document.content, project.known_locations(document)
-        )
 
 
 def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
