@@ -134,7 +134,7 @@ def test_a_request_is_answered_with_a_report_id(
         "vibes_lsp.lsp.lifecycle:_configure",
         "vibes_lsp.lsp.indexing:Indexing.prepare",
         "vibes_lsp.lsp.history_lookup:HistoryLookup.look_up",
-        "vibes_lsp.lsp.refresh:FileWatchers.watch",
+        "vibes_lsp.lsp.background:FileWatchers.watch",
         "vibes_lsp.lsp.features.diagnostics:_risks",
         "vibes_lsp.lsp.background:Debouncer._start",
         "vibes_lsp.lsp.background:_flush",

@@ -1,4 +1,4 @@
-"""Work that no request waits for: git history lookups, refreshes, flushing what was recorded.
+"""Work that no request waits for: git history lookups, flushing, having the client ask again.
 
 Each piece is scheduled on the event loop and does its reading and writing in a thread.
 """
@@ -7,24 +7,32 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any, Final, Generic, TypeVar
 
 from lsprotocol import types
 
-from vibes_lsp.errors import UnreadableFile, VibesError, report
+from vibes_lsp.errors import AuditDirNotFound, UnreadableFile, VibesError, report
 from vibes_lsp.history.given_up_commits import take_back
 from vibes_lsp.history.project_files import read_source
 from vibes_lsp.ingest.hook import has_waiting_events
+from vibes_lsp.lsp.conversion import path_of
+from vibes_lsp.lsp.extensions import KNOWLEDGE_CHANGED, PROVENANCE_CHANGED
+from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.projects import Project, Projects
-from vibes_lsp.lsp.refresh import refresh_documents, refresh_project
 from vibes_lsp.lsp.server import Server
+from vibes_lsp.store.audit_dir import find_audit_dir
 from vibes_lsp.store.waiting import has_mark, waiting_place
 
 _logger = logging.getLogger(__name__)
 _K = TypeVar("_K")
+
+_AUDIT_FILES: Final = "**/{.ai-audit,.git/ai-audit}/**"
+"""The trails, and what waits for their commits (R29)."""
+_KNOWLEDGE_FILES: Final = "**/.vouch/**"
 
 FLUSH_PAUSE: Final = 2.0
 """Seconds without a record and without a change of any document, after which a trail is flushed."""
@@ -95,34 +103,22 @@ class Debouncer(Generic[_K]):
             del self._running[key]
 
 
-class TrailPolling:
-    """Has a client that does not watch files ask again when another program has recorded.
+def poll_trails(server: Server) -> Debouncer[str]:
+    """Return what has a client that watches no files ask again, once it is scheduled.
 
     Neovim watches no files on Linux: what an agent writes there after the last request would not
     be seen before the next one. Some `stat` calls for each trail, file and knowledge base.
-
-    Args:
-        server: The server.
     """
 
-    def __init__(self, server: Server) -> None:
-        self._server = server
-        self._looks = Debouncer(self._look, POLLING_INTERVAL)
-
-    def start(self) -> None:
-        """Look at the trails from now on."""
-        self._looks.schedule("")
-
-    def stop(self) -> None:
-        """Look no longer."""
-        self._looks.stop()
-
-    async def _look(self, key: str) -> None:
+    async def look(key: str) -> None:
         try:
-            await refresh_outdated(self._server)
-            await self._server.knowledge.refresh()
+            await refresh_outdated(server)
+            await server.knowledge.refresh()
         finally:
-            self._looks.schedule(key)
+            polling.schedule(key)
+
+    polling = Debouncer(look, POLLING_INTERVAL)
+    return polling
 
 
 async def refresh_outdated(ls: Server) -> None:
@@ -313,3 +309,116 @@ def _flush(project: Project, texts: Mapping[str, str]) -> bool:
     project.recorder.record_pending_completions(texts, others_after=ABANDONED_AFTER)
     project.recorder.flush()
     return project.recorder.has_pending_completions()
+
+
+async def refresh_project(ls: Server, project: Project | None = None) -> None:
+    """Tell the client that the answers about a project, by default all, are outdated."""
+    uris = (
+        ls.documents.uris()
+        if project is None
+        else [document.uri for _, document in ls.projects.opened_in(project)]
+    )
+    for each in ls.projects.all() if project is None else [project]:
+        each.mark_published()
+    await refresh_documents(ls, uris)
+
+
+async def refresh_knowledge(ls: Server, project: str) -> None:
+    """Tell the client that the answers about a knowledge base are outdated.
+
+    Args:
+        ls: The server.
+        project: The folder of its project.
+    """
+    ls.protocol.notify(KNOWLEDGE_CHANGED, {"uri": Path(project).as_uri()})
+    opened = [
+        uri
+        for uri in ls.documents.uris()
+        if (path := path_of(uri)) is not None and path.is_relative_to(project)
+    ]
+    await _refresh_answers(ls, opened)
+
+
+async def refresh_documents(ls: Server, uris: Sequence[str]) -> None:
+    """Tell the client in every way it supports that answers about documents are outdated."""
+    if not uris:
+        return
+    for uri in uris:
+        ls.protocol.notify(PROVENANCE_CHANGED, {"uri": uri})
+    await _refresh_answers(ls, uris)
+
+
+async def _refresh_answers(ls: Server, uris: Sequence[str]) -> None:
+    """Publish diagnostics, and have the client ask again for what it can be told to."""
+    for uri in uris:
+        await diagnostics.push(ls, uri)
+        await asyncio.sleep(0)  # requests are answered in between
+    if ls.declared("workspace", "code_lens", "refresh_support"):
+        ls.workspace_code_lens_refresh(None)
+    if ls.shows_inlay_hints and ls.declared("workspace", "inlay_hint", "refresh_support"):
+        ls.workspace_inlay_hint_refresh(None)
+    if diagnostics.is_pulled(ls):
+        ls.workspace_diagnostic_refresh(None)
+
+
+class FileWatchers:
+    """Has the client watch the audit files; every answer looks at the disk all the same.
+
+    Args:
+        server: The server.
+        poll: Called if the client does not watch files.
+    """
+
+    def __init__(self, server: Server, poll: Callable[[], None]) -> None:
+        self._server = server
+        self._poll = poll
+        self._watched: set[Path] = set()
+        self._watches_knowledge = False
+
+    async def watch_folders(self) -> None:
+        """Watch all trails below the client's folders, and those above them."""
+        if not self._can_watch:
+            self._poll()
+            return
+        await self._register("audit-files", _AUDIT_FILES)
+        for folder in self._server.folders:
+            await self.watch(folder)
+
+    async def watch(self, uri: str) -> None:
+        """Watch what the trail of a file or folder has outside the client's folders, if it can."""
+        path = path_of(uri)
+        if path is None or not (self._can_watch and self._declares("relative_pattern_support")):
+            return
+        try:
+            directory = find_audit_dir(path)
+            place = waiting_place(directory)
+        except (AuditDirNotFound, OSError):
+            return
+        folders = [folder for folder in map(path_of, self._server.folders) if folder is not None]
+        # a linked work tree has its trail in the client's folder, but what waits elsewhere
+        for watched in (directory.path, *(() if place is None else (place.folder.resolve(),))):
+            if watched in self._watched or any(watched.is_relative_to(each) for each in folders):
+                continue
+            self._watched.add(watched)
+            await self._register(
+                f"audit-files-{len(self._watched)}", types.RelativePattern(watched.as_uri(), "**")
+            )
+
+    async def watch_knowledge(self, uri: str) -> None:
+        """Watch knowledge bases from the first document on that belongs to one."""
+        if not self._can_watch or self._server.knowledge.owner(uri) is None:
+            return
+        if not self._watches_knowledge:
+            self._watches_knowledge = True
+            await self._register("knowledge-files", _KNOWLEDGE_FILES)
+
+    @property
+    def _can_watch(self) -> bool:
+        return self._declares("dynamic_registration")
+
+    def _declares(self, name: str) -> bool:
+        return bool(self._server.declared("workspace", "did_change_watched_files", name))
+
+    async def _register(self, name: str, pattern: str | types.RelativePattern) -> None:
+        options = types.DidChangeWatchedFilesRegistrationOptions([types.FileSystemWatcher(pattern)])
+        await self._server.offer(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, options, name)

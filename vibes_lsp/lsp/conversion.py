@@ -12,6 +12,7 @@ from lsprotocol import types
 from pygls.uris import to_fs_path
 
 Encoding: TypeAlias = types.PositionEncodingKind | str
+FIRST_LINE: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
 _CONTINUATION: Final = bytes(range(0x80, 0xC0))
 """The bytes of a character in UTF-8 that follow its first."""
 
@@ -115,12 +116,6 @@ def place_of_lines(lines: Sequence[str], start: int, end: int, encoding: Encodin
     return types.Range(
         types.Position(start - 1, 0), types.Position(end - 1, to_column(last, len(last), encoding))
     )
-
-
-def to_utf16_column(line: str, column: int, encoding: Encoding) -> int:
-    """Return a column of a line, given in another encoding, in UTF-16."""
-    characters = to_characters(line, column, encoding)
-    return to_column(line, characters, types.PositionEncodingKind.Utf16)
 
 
 def _count_utf16(line: str, units: int) -> int:

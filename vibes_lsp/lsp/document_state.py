@@ -6,18 +6,25 @@ Only the event loop may touch it. A thread gets a `LocateRequest`, which nothing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Set as AbstractSet
 from functools import partial
+from itertools import groupby
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from vibes_lsp.anchors.create_anchors import CONTEXT_LINES
-from vibes_lsp.anchors.live_edits import Edits
-from vibes_lsp.anchors.location import Method
+from vibes_lsp.anchors.line_hashes import line_hash
+from vibes_lsp.anchors.live_edits import Edits, ShiftedRange
+from vibes_lsp.anchors.location import LineKind, LocatedRange, Method, State
 from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.followed_lines import follow
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot, snapshot_of_document
+from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.placing.claims import RecordClaim, claims_of
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, place_again
+from vibes_lsp.trail.lineage import Lineage
+from vibes_lsp.trail.records import recorded_lines
 
 
 class LocateRequest(NamedTuple):
@@ -169,3 +176,170 @@ def _with_followed(found: Sequence[Placement], followed: Iterable[Placement]) ->
         known.get(each.lineage.ids, each) if each.located.method == Method.RECORDED else each
         for each in found
     ]
+
+
+def follow(placement: Placement, edits: Edits, document: Document) -> Placement | None:
+    """Return where a placement is after edits; None if the whole text must be compared.
+
+    That is so if its lines may be as recorded again, as when an edit was undone, and if few are
+    left.
+
+    Args:
+        placement: Where it was.
+        edits: The edits since.
+        document: The document now.
+    """
+    located, length = placement.located, document.length
+    if located.start is None or located.end is None:
+        return placement
+    if not placement.owned_ranges or located.method == Method.RECORDED:
+        is_deletion = placement.lineage.action == Action.DELETE
+        now = (_removed_lines if is_deletion else follow_range)(located, edits, length)
+        owned = placement.owned_ranges and now.start is not None and now.end is not None
+        ranges = ((now.start or 0, now.end or 0),) if owned else ()
+        return replace(placement, located=now, owned_ranges=ranges)
+    span = edits.follow(located.start, located.end).within(length)
+    if span.touched:
+        return _touched(placement, edits, span, document)
+    shift = span.start - located.start
+    if not shift:
+        return placement
+    moved = tuple((start + shift, end + shift) for start, end in placement.owned_ranges)
+    state = located.state
+    if located.sure:
+        is_exact = _is_as_recorded(placement.lineage, span, moved)
+        state = State.EXACT if is_exact else State.MOVED
+    method, confidence = located.method, located.confidence
+    if method == Method.FILE_HASH:  # the file has changed
+        method, confidence = Method.ANCHOR_HASH, min(confidence, 0.99)
+    now = replace(
+        located, start=span.start, end=span.end, state=state, method=method, confidence=confidence
+    )
+    return replace(placement, located=now, owned_ranges=moved)
+
+
+def _is_as_recorded(
+    lineage: Lineage, span: ShiftedRange, ranges: Sequence[tuple[int, int]]
+) -> bool:
+    """Whether an annotation is at its recorded lines."""
+    hashes, spans = lineage.written
+    if not hashes:
+        return recorded_lines(lineage.current) == (span.start, span.end)
+    return spans == tuple(ranges)
+
+
+def _touched(
+    placement: Placement, edits: Edits, span: ShiftedRange, document: Document
+) -> Placement | None:
+    """Return a placement with the lines that are left of it; as `follow`."""
+    located, lineage = placement.located, placement.lineage
+    origins = edits.origins(located.start or 0, located.end or 0)
+    origins = origins[: max(0, span.end - span.start + 1)]
+    lines = document.lines(span.start, span.end)
+    kinds = [
+        located.kinds[origin - (located.start or 0)] if origin else LineKind.UNRECORDED
+        for origin in origins
+    ]
+    left = [number for number, kind in enumerate(kinds) if kind != LineKind.UNRECORDED]
+    if _must_compare(lineage, lines, origins, len(left)) or _is_whole(lineage, span, document):
+        return None
+    if not left:
+        lost = replace(located, start=None, end=None, state=State.LOST, intact=0, kinds=())
+        return replace(placement, located=lost, owned_ranges=())
+    if not lineage.has_hashes:
+        others = {number for number, origin in enumerate(origins) if origin} - set(left)
+        return _claimed(placement, span, others)
+    has_lost = len(left) < len(located.kinds) - located.kinds.count(LineKind.UNRECORDED)
+    kinds = kinds[left[0] : left[-1] + 1]
+    now = replace(
+        located,
+        start=span.start + left[0],
+        end=span.start + left[-1],
+        state=State.EDITED if located.sure and has_lost else located.state,
+        intact=kinds.count(LineKind.AI),
+        kinds=tuple(kinds),
+    )
+    ranges = _ranges(kinds, span.start + left[0])
+    if now.sure:
+        is_exact = _is_as_recorded(lineage, span, ranges)
+        now = replace(now, state=State.EXACT if is_exact else State.MOVED)
+    return replace(placement, located=now, owned_ranges=ranges)
+
+
+def _must_compare(
+    lineage: Lineage, lines: Sequence[str], origins: Sequence[int], left: int
+) -> bool:
+    """Whether lines of its own may be back, or too few are left to recognise an edit by."""
+    hashes, _ = lineage.written
+    if hashes:
+        new = (line_hash(line) for line, origin in zip(lines, origins, strict=True) if not origin)
+        is_part = 0 < 2 * left < len(hashes)
+        return is_part or (left < len(hashes) and not frozenset(hashes).isdisjoint(new))
+    return False
+
+
+def _is_whole(lineage: Lineage, span: ShiftedRange, document: Document) -> bool:
+    """Whether the recorded lines of an annotation without hashes stand where it begins."""
+    recorded = None if lineage.has_hashes else lineage.recorded_range
+    if recorded is None:
+        return False
+    return recorded.matches_at(document.lines(span.start, span.start + recorded.length - 1), 1)
+
+
+def _claimed(placement: Placement, span: ShiftedRange, others: AbstractSet[int]) -> Placement:
+    """Return an annotation without line hashes, which claims its range except lines of others."""
+    located = placement.located
+    claimed = [
+        LineKind.UNRECORDED if number in others else LineKind.CLAIMED
+        for number in range(span.end - span.start + 1)
+    ]
+    now = replace(
+        located,
+        start=span.start,
+        end=span.end,
+        state=State.EDITED if located.sure else located.state,
+        method=Method.CONTEXT,
+        confidence=min(located.confidence, 0.9),
+        intact=None,
+        kinds=tuple(claimed),
+    )
+    return replace(placement, located=now, owned_ranges=_ranges(claimed, span.start))
+
+
+def _ranges(kinds: list[LineKind], first: int) -> tuple[tuple[int, int], ...]:
+    """Return the ranges of lines that have an owner."""
+    found: list[tuple[int, int]] = []
+    for is_owned, run in groupby(kinds, lambda kind: kind != LineKind.UNRECORDED):
+        following = first + len(list(run))
+        if is_owned:
+            found.append((first, following - 1))
+        first = following
+    return tuple(found)
+
+
+def follow_range(located: LocatedRange, edits: Edits, length: int) -> LocatedRange:
+    """Return where a range is after edits; edited lines are not compared with what they were.
+
+    Args:
+        located: Where it was.
+        edits: The edits since.
+        length: How many lines the text has now.
+    """
+    if located.start is None or located.end is None:
+        return located
+    span = edits.follow(located.start, located.end).within(length)
+    if not span.touched and span.start == located.start:
+        return located
+    if span.is_empty:
+        return LocatedRange(None, None, State.LOST, located.method, 0.0)
+    state = located.state
+    if located.sure:
+        state = State.EDITED if span.touched else State.MOVED
+    return replace(located, start=span.start, end=span.end, state=state, intact=None, kinds=())
+
+
+def _removed_lines(located: LocatedRange, edits: Edits, length: int) -> LocatedRange:
+    """Return where removed lines were: between two lines, shown at one of them."""
+    span = edits.follow(located.start or 1, located.end or 1)
+    line = max(1, min(span.start, length))
+    return replace(located, start=line, end=line)

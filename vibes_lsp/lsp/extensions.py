@@ -76,6 +76,17 @@ CLIENT_KB_SHOW: Final = "vibes.ui.kbShow"
 
 
 @dataclass(frozen=True, slots=True)
+class ProjectArguments:
+    """The argument of a command about a whole project.
+
+    Attributes:
+        uri: A file or folder of the project; by default the first workspace folder.
+    """
+
+    uri: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ProvenanceParams:
     """The parameters of `vibes/provenance`.
 

@@ -10,11 +10,10 @@ import asyncio
 import logging
 
 from vibes_lsp.errors import AuditDirNotFound, report
-from vibes_lsp.lsp.background import look_up_history
+from vibes_lsp.lsp.background import look_up_history, refresh_project
 from vibes_lsp.lsp.child_process import INDEX, run_task
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.projects import MAX_READ, Project
-from vibes_lsp.lsp.refresh import refresh_project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_progress import Show, shown_progress
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir

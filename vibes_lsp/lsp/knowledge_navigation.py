@@ -11,6 +11,7 @@ from lsprotocol import types
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.history.project_files import read_source
 from vibes_lsp.lsp.conversion import (
+    FIRST_LINE,
     path_of,
     place_of_lines,
     range_in_line,
@@ -30,7 +31,6 @@ _MAX_LOCATIONS: Final = 1_000
 _TEXT: Final = 400
 _NAME: Final = 80
 _MARKDOWN: Final = (".md", ".markdown")
-_TOP: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 
 async def knowledge_definition(
@@ -200,14 +200,14 @@ async def _citing(ls: Server, uri: str, line: int) -> list[types.Location]:
         *(f"proposed/{each}.yaml" for placed in here for each in placed.citation.proposals),
     ]
     uris = (uri_in(knowledge.snapshot.path, path) for path in dict.fromkeys(paths))
-    return [types.Location(each, _TOP) for each in uris if each is not None][:_MAX_LOCATIONS]
+    return [types.Location(each, FIRST_LINE) for each in uris if each is not None][:_MAX_LOCATIONS]
 
 
 def _own_file(knowledge: DocumentKnowledge, named: NamedObject) -> list[types.Location]:
     from vibes_lsp.knowledge.objects import path_of  # noqa: PLC0415  # loads pydantic
 
     uri = uri_in(knowledge.snapshot.path, path_of(named.kind, named.id))
-    return [] if uri is None else [types.Location(uri, _TOP)]
+    return [] if uri is None else [types.Location(uri, FIRST_LINE)]
 
 
 def _file_of_source(knowledge: DocumentKnowledge, named: NamedObject) -> list[types.Location]:
@@ -218,7 +218,7 @@ def _file_of_source(knowledge: DocumentKnowledge, named: NamedObject) -> list[ty
     uri = None if path is None else uri_in(knowledge.project, path)
     if path is None or uri is None or not (knowledge.project / path).is_file():
         return []
-    return [types.Location(uri, _TOP)]
+    return [types.Location(uri, FIRST_LINE)]
 
 
 def _evidence_of(knowledge: DocumentKnowledge, source: str) -> list[str]:

@@ -14,8 +14,11 @@ from vibes_lsp.lsp.background import (
     REFRESH_PAUSE,
     BackgroundFlush,
     Debouncer,
-    TrailPolling,
+    FileWatchers,
+    poll_trails,
+    refresh_knowledge,
     refresh_outdated,
+    refresh_project,
 )
 from vibes_lsp.lsp.features import (
     attestation,
@@ -39,7 +42,6 @@ from vibes_lsp.lsp.features import (
 )
 from vibes_lsp.lsp.indexing import Indexing
 from vibes_lsp.lsp.knowledge_bases import is_knowledge_file
-from vibes_lsp.lsp.refresh import FileWatchers, refresh_knowledge, refresh_project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import read_settings
 from vibes_lsp.lsp.shown_documents import ShownDocuments
@@ -57,10 +59,10 @@ def create_server() -> Server:
     indexing = Indexing(server)
     server.projects.on_change = flush.schedule_refresh
     server.projects.on_large_log = indexing.start
-    polling = TrailPolling(server)
+    polling = poll_trails(server)
     changes = Debouncer(partial(refresh_knowledge, server), REFRESH_PAUSE)
     server.knowledge.on_change = lambda state: changes.schedule(str(state.path.parent))
-    watchers = FileWatchers(server, polling.start)
+    watchers = FileWatchers(server, partial(polling.schedule, ""))
     relocations = text_sync.register(server, flush, watchers)
     for feature in (
         hover,

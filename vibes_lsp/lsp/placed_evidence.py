@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.location import LocatedRange, State
 from vibes_lsp.knowledge.evidence_lines import EvidenceLines
+from vibes_lsp.lsp.document_state import follow_range
 from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.followed_lines import follow_range
 
 if TYPE_CHECKING:
     from vibes_lsp.knowledge.citations import Citation, KnowledgeSnapshot

@@ -68,6 +68,11 @@ class RecordPlaces:
                 return moved
         return found
 
+    async def lines_now(self, node: GraphNode) -> types.Location | None:
+        """Return the lines of an edit now; None if they are lost, and for what is no edit."""
+        found = await self.edit(node) if node.kind == "annotation" else None
+        return None if found is None else location_now(*found, self.encoding)
+
     async def _edit_in(
         self, path: str, identifier: str
     ) -> tuple[DocumentSnapshot, Placement] | None:
@@ -90,9 +95,7 @@ class RecordPlaces:
     async def place(self, node: GraphNode) -> types.Location | None:
         """Return where to open a node; None for what the trail does not have."""
         if node.kind == "annotation":
-            found = await self.edit(node)
-            location = None if found is None else location_now(*found, self.encoding)
-            return location or self.record(node)
+            return await self.lines_now(node) or self.record(node)
         return self.record(node) if node.kind == "session" else await self.entry(node.id)
 
     def record(self, node: GraphNode) -> types.Location | None:

@@ -37,6 +37,11 @@ class Markup:
 
     kind: MarkupKind
 
+    @classmethod
+    def named(cls, name: str) -> Markup:
+        """Return the markup that a client asks for; Markdown unless that is plain text."""
+        return cls(MarkupKind.PlainText if name == MarkupKind.PlainText else MarkupKind.Markdown)
+
     @property
     def _is_markdown(self) -> bool:
         return self.kind == MarkupKind.Markdown

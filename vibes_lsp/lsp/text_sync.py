@@ -11,12 +11,18 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.background import BackgroundFlush, Debouncer, look_up_history
+from vibes_lsp.lsp.background import (
+    BackgroundFlush,
+    Debouncer,
+    FileWatchers,
+    look_up_history,
+    refresh_documents,
+    refresh_project,
+)
 from vibes_lsp.lsp.config_file import config_document
 from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.knowledge_bases import is_knowledge_file
 from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.refresh import FileWatchers, refresh_documents, refresh_project
 from vibes_lsp.lsp.server import Server
 
 TYPING_PAUSE: Final = 0.2
@@ -85,12 +91,8 @@ def register(  # noqa: C901  # a list of handlers
         types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions([_EVERY_FILE])
     )
     async def did_rename(ls: Server, params: types.RenameFilesParams) -> None:
-        projects: dict[int, Project] = {}
-        for each in params.files:
-            project = _rename(ls, each.old_uri, each.new_uri)
-            if project is not None:
-                projects[id(project)] = project
-        for project in projects.values():
+        renamed = [_rename(ls, each.old_uri, each.new_uri) for each in params.files]
+        for project in dict.fromkeys(filter(None, renamed)):
             await refresh_project(ls, project)
         for each in params.files:
             await _look_up_history(ls, each.new_uri)

@@ -126,6 +126,11 @@ class Band(StrEnum):
     HIGH = "high"
     CRITICAL = "critical"
 
+    def reaches(self, lowest: Band) -> bool:
+        """Whether the band is at least another one."""
+        bands = list(Band)
+        return bands.index(self) >= bands.index(lowest)
+
 
 class RuleAction(StrEnum):
     """What a review rule requires (RFC 10.4.6)."""

@@ -17,8 +17,9 @@ from lsprotocol import types
 from tests.trails import CompleteTrail, complete
 from tests.unit.lsp.test_memory import Sink, close_indexes, drained, settled, started, tell
 from tests.waiting import TIMEOUT
-from vibes_lsp.lsp import indexing, projects, trail_checks
+from vibes_lsp.lsp import indexing, projects
 from vibes_lsp.lsp.child_work import check
+from vibes_lsp.lsp.features import diagnostics
 from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import HistorySnapshot, LookedUpFile
@@ -133,7 +134,7 @@ async def test_an_outdated_check_is_skipped(
     server, sink = running
     slow = Slow()
     monkeypatch.setattr(HistoryLookup, "look_up", lambda *_, **__: HistorySnapshot(is_done=True))
-    monkeypatch.setattr(trail_checks, "check", lambda *_: slow(lambda: {"findings": []}))
+    monkeypatch.setattr(diagnostics, "check", lambda *_: slow(lambda: {"findings": []}))
     uri = opened(server, trail.root / ".ai-audit/annotations.jsonl")
     await once(slow.begun)
     for version in range(2, 12):
@@ -204,7 +205,7 @@ async def test_requests_are_answered_while_a_trail_is_checked(
 ) -> None:
     server, sink = running
     slow = Slow()
-    monkeypatch.setattr(trail_checks, "check", lambda *given: slow(lambda: check(*given)))
+    monkeypatch.setattr(diagnostics, "check", lambda *given: slow(lambda: check(*given)))
     for number in ("check", "another"):
         asked = types.ExecuteCommandParams("vibes.check", arguments=[{"uri": trail.root.as_uri()}])
         tell(server, types.WORKSPACE_EXECUTE_COMMAND, asked, id=number)

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from vibes_lsp.lsp.attestations import file_and_tier, run_vibes
+from vibes_lsp.lsp.background import refresh_documents
 from vibes_lsp.lsp.extensions import CommandName
-from vibes_lsp.lsp.refresh import refresh_documents
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_documents import ShownDocuments
 from vibes_lsp.model.escaping import code_block

@@ -15,7 +15,7 @@ from lsprotocol import types
 
 from vibes_lsp.lsp.audit_files import audit_position, found_by_id
 from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.record_places import RecordPlaces, location_now
+from vibes_lsp.lsp.record_places import RecordPlaces
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import single_line
@@ -68,8 +68,8 @@ def _register(server: Server) -> None:
         if found is None:
             return None
         project, nodes = found
-        items = await _items(RecordPlaces(ls, project), project, [(each, None) for each in nodes])
-        return [item for item in items if item is not None] or None
+        pairs = [(each, None) for each in nodes]
+        return await _items(RecordPlaces(ls, project), project, pairs) or None
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
     async def incoming(
@@ -119,22 +119,22 @@ async def _neighbours(
     reader = GraphReader(trail)
     around: Neighbours = reader.neighbours(reader.root(found), direction)
     pairs = list(zip(around.nodes, around.links, strict=True))
-    items = await _items(RecordPlaces(ls, project), project, pairs)
-    return [each for each in items if each is not None]
+    return await _items(RecordPlaces(ls, project), project, pairs)
 
 
 async def _items(
     places: RecordPlaces, project: Project, nodes: Sequence[tuple[GraphNode, GraphLink | None]]
-) -> list[types.CallHierarchyItem | None]:
-    return [await _item(places, project, node, link) for node, link in nodes]
+) -> list[types.CallHierarchyItem]:
+    """Return the nodes that the trail has, with the places to open."""
+    items = [await _item(places, project, node, link) for node, link in nodes]
+    return [item for item in items if item is not None]
 
 
 async def _item(
     places: RecordPlaces, project: Project, node: GraphNode, link: GraphLink | None
 ) -> types.CallHierarchyItem | None:
     """Return a node with the place to open; None if the trail does not have it."""
-    placed = await places.edit(node) if node.kind == "annotation" else None
-    now = None if placed is None else location_now(*placed, places.encoding)
+    now = await places.lines_now(node)
     place = now or await places.place(node)
     if place is None:
         return None

@@ -15,9 +15,17 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.lsp.conversion import lines_of, range_members, to_characters
-from vibes_lsp.lsp.extensions import CLIENT_REJECT_WITH_NOTE, CommandName, has_client_command
-from vibes_lsp.lsp.knowledge_actions import KnowledgeActions
-from vibes_lsp.lsp.placed_evidence import DocumentKnowledge
+from vibes_lsp.lsp.extensions import (
+    CLIENT_KB_CONTRADICT,
+    CLIENT_KB_PROPOSE,
+    CLIENT_KB_REJECT,
+    CLIENT_KB_SUPERSEDE,
+    CLIENT_REJECT_WITH_NOTE,
+    CommandName,
+    has_client_command,
+)
+from vibes_lsp.lsp.knowledge_texts import proposal_text
+from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.escaping import single_line
@@ -33,6 +41,8 @@ _QUICK_FIX: Final = types.CodeActionKind.QuickFix.value
 _KINDS: Final = (_QUICK_FIX, REVIEW, CORRECT, SHOW, KNOWLEDGE)
 _MAX_PLACEMENTS: Final = 50
 _MAX_LOST: Final = 3
+_MAX_CITATIONS: Final = 8
+_TEXT: Final = 50
 _WRITING: Final = frozenset(
     {
         CommandName.REVIEW,
@@ -78,7 +88,7 @@ def register(server: Server) -> None:
         is_selection = _selects_lines(ls, params)
         found = [] if snapshot is None else list(_Actions(ls, snapshot, params, is_selection).all())
         if knowledge is not None:
-            found += _knowledge_actions(ls, knowledge, params, is_selection)
+            found += _KnowledgeActions(ls, knowledge, params, is_selection).all()
         requested = [each for each in found if _is_requested(each, params.context)]
         if ls.declared("text_document", "code_action", "code_action_literal_support") is None:
             return [_command(each) for each in requested]
@@ -91,26 +101,6 @@ def register(server: Server) -> None:
         if isinstance(command, str) and isinstance(arguments, dict):
             action.command = _run(action.title, command, arguments)
         return action
-
-
-def _knowledge_actions(
-    ls: Server,
-    knowledge: DocumentKnowledge,
-    params: types.CodeActionParams,
-    is_selection: bool,  # noqa: FBT001
-) -> Iterator[_Action]:
-    """Yield what can be done about claims, also in files without a trail."""
-    actions = KnowledgeActions(
-        knowledge, ls.client_capabilities, *lines_of(params.range), is_selection
-    )
-    for each in actions.all():
-        resolved = [
-            diagnostic
-            for diagnostic in params.context.diagnostics
-            if diagnostic.source == "vibes" and diagnostic.code == each.resolves
-        ]
-        kind = _QUICK_FIX if resolved else KNOWLEDGE
-        yield _Action(each.title, kind, each.command, each.arguments, resolved)
 
 
 def _selects_lines(ls: Server, params: types.CodeActionParams) -> bool:
@@ -179,11 +169,7 @@ class _Actions:
         }
         approved = {**these, "verdict": Verdict.APPROVED.value}
         rejected = {**these, "verdict": Verdict.REJECTED.value}
-        risks = [
-            each
-            for each in self.params.context.diagnostics
-            if each.source == "vibes" and str(each.code).startswith("risk-")
-        ]
+        risks = [each for each in _ours(self.params) if str(each.code).startswith("risk-")]
         if verdicts != {Verdict.APPROVED}:
             kind = _QUICK_FIX if risks else REVIEW
             yield _Action(f"Mark reviewed{count}", kind, CommandName.REVIEW, approved, risks)
@@ -243,6 +229,125 @@ class _Actions:
 
     def _argument(self, placement: Placement) -> dict[str, Any]:
         return {"uri": self.snapshot.uri, "annotationId": placement.current.id}
+
+
+@dataclass(frozen=True, slots=True)
+class _KnowledgeActions:
+    """What can be done about claims at a range, also in files without a trail.
+
+    Attributes:
+        ls: The server.
+        knowledge: What the knowledge base says about the document.
+        params: What the client asks.
+        is_selection: Whether a person selected the lines.
+    """
+
+    ls: Server
+    knowledge: DocumentKnowledge
+    params: types.CodeActionParams
+    is_selection: bool
+
+    def all(self) -> Iterator[_Action]:
+        """Yield the actions: what is at the lines first, then what can be added."""
+        if self.knowledge.is_of_knowledge_base:
+            yield from self._of_file()
+            return
+        here = self.knowledge.at(*lines_of(self.params.range))[:_MAX_CITATIONS]
+        proposals = dict.fromkeys(each for placed in here for each in placed.citation.proposals)
+        for identifier in list(proposals)[:_MAX_CITATIONS]:
+            yield from self._decisions(identifier)
+        for placed in here:
+            if not placed.is_as_quoted:
+                yield from self._reanchor(placed, "")
+        claims = dict.fromkeys(each for placed in here for each in placed.citation.claims)
+        for identifier in list(claims)[:_MAX_CITATIONS]:
+            yield from self._changes(identifier)
+        if self.is_selection:
+            lost = [each for each in self.knowledge.placed if each.located.start is None]
+            for placed in lost[:_MAX_LOST]:
+                yield from self._reanchor(placed, " lost")
+        if self._can(CLIENT_KB_PROPOSE):
+            name = "Propose a claim about the selection…"
+            title = name if self.is_selection else "Propose a claim about this line…"
+            yield _Action(title, KNOWLEDGE, CLIENT_KB_PROPOSE, self._lines())
+
+    def _of_file(self) -> Iterator[_Action]:
+        """Yield what can be done about the object of a file of the knowledge base."""
+        folder, _, name = self.knowledge.path.removeprefix(".vouch/").partition("/")
+        identifier = name.rpartition(".")[0]
+        if folder == "proposed":
+            yield from self._decisions(identifier)
+        elif folder == "claims":
+            yield from self._changes(identifier)
+
+    def _decisions(self, identifier: str) -> Iterator[_Action]:
+        proposal = self.knowledge.snapshot.proposal(identifier)
+        if proposal is None:
+            return
+        text = _quoted(proposal_text(proposal))
+        yield self._call(f"Approve: {text}", "kb.approve", proposal_id=identifier)
+        if self._can(CLIENT_KB_REJECT):
+            arguments = {"uri": self.knowledge.uri, "proposalId": identifier}
+            yield _Action(f"Reject with reason…: {text}", KNOWLEDGE, CLIENT_KB_REJECT, arguments)
+
+    def _changes(self, identifier: str) -> Iterator[_Action]:
+        claim = self.knowledge.snapshot.claim(identifier)
+        if claim is None:
+            return
+        text = _quoted(claim["text"])
+        yield self._call(f"Confirm claim: {text}", "kb.confirm", id=identifier)
+        for verb, command in (
+            ("Supersede", CLIENT_KB_SUPERSEDE),
+            ("Contradict", CLIENT_KB_CONTRADICT),
+        ):
+            if self._can(command):
+                arguments = {**self._lines(), "claimId": identifier}
+                yield _Action(f"{verb} claim…: {text}", KNOWLEDGE, command, arguments)
+        yield self._call(f"Archive claim: {text}", "kb.archive", id=identifier)
+
+    def _reanchor(self, placed: PlacedCitation, state: str) -> Iterator[_Action]:
+        """Yield new evidence on the selected lines, else where the old is now."""
+        start, end = placed.located.start, placed.located.end
+        is_given = self.is_selection or start is None or end is None
+        first, last = lines_of(self.params.range) if is_given else (start or 1, end or 1)
+        code = f"evidence-{placed.located.state.value}"
+        resolved = [each for each in _ours(self.params) if each.code == code]
+        kind = _QUICK_FIX if resolved else KNOWLEDGE
+        for identifier in placed.citation.claims:
+            claim = self.knowledge.snapshot.claim(identifier)
+            if claim is not None:
+                title = f"Re-anchor{state} evidence of {_quoted(claim['text'])}"
+                evidence = {"claimId": identifier, "evidenceId": placed.citation.evidence["id"]}
+                yield _Action(
+                    f"{title} ({describe_lines(first, last)})",
+                    kind,
+                    CommandName.KB_REANCHOR,
+                    {**self._lines(first, last), **evidence},
+                    resolved,
+                )
+
+    def _call(self, title: str, method: str, **params: str) -> _Action:
+        arguments = {"uri": self.knowledge.uri, "method": method, "params": params}
+        return _Action(title, KNOWLEDGE, CommandName.KB, arguments)
+
+    def _lines(self, *lines: int) -> dict[str, Any]:
+        """Return the argument for some lines, by default those of the request."""
+        first, last = lines or lines_of(self.params.range)
+        version = {} if self.knowledge.version is None else {"version": self.knowledge.version}
+        return {"uri": self.knowledge.uri, "range": range_members(first, last), **version}
+
+    def _can(self, command: str) -> bool:
+        return has_client_command(self.ls.client_capabilities, command)
+
+
+def _quoted(text: object) -> str:
+    """Return untrusted text for a title, which some clients would draw icons in."""
+    return f"“{single_line(text, _TEXT)}”".replace("$(", "$ (")
+
+
+def _ours(params: types.CodeActionParams) -> list[types.Diagnostic]:
+    """Return the diagnostics of this server that an action may resolve."""
+    return [each for each in params.context.diagnostics if each.source == "vibes"]
 
 
 def _current_verdict(snapshot: DocumentSnapshot, placement: Placement) -> str | None:

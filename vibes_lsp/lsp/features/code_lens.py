@@ -19,6 +19,7 @@ from vibes_lsp.lsp.audit_files import (
     outline_log,
     record_id,
 )
+from vibes_lsp.lsp.conversion import FIRST_LINE
 from vibes_lsp.lsp.extensions import (
     CLIENT_KB_SHOW,
     CLIENT_SHOW_ANNOTATIONS,
@@ -45,7 +46,6 @@ _MAX_PATH: Final = 200
 _MAX_RESOLVED: Final = 100
 """Lenses of a log that have text at once, for clients that would flicker."""
 _ANNOTATIONS: Final = frozenset({RecordType.LINE, RecordType.FUNCTION})
-_FIRST_LINE: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
 
 
 def register(server: Server) -> None:
@@ -59,7 +59,7 @@ def register(server: Server) -> None:
         claims = [] if knowledge is None else _knowledge_lenses(ls, knowledge)
         snapshot = ls.projects.snapshot(params.text_document.uri)
         if snapshot is not None and snapshot.trail.is_indexing:
-            return [types.CodeLens(_FIRST_LINE, types.Command(INDEXING, "")), *claims]
+            return [types.CodeLens(FIRST_LINE, types.Command(INDEXING, "")), *claims]
         if snapshot is None:
             in_log = await _log_lenses(ls, params.text_document.uri)
             return [*in_log, *_attestation_lens(ls, params.text_document.uri), *claims]
@@ -140,7 +140,7 @@ def _attestation_lens(ls: Server, uri: str) -> list[types.CodeLens]:
     if title is None:
         return []
     command = types.Command(title, CommandName.VERIFY, arguments=[{"uri": uri, "show": True}])
-    return [types.CodeLens(_FIRST_LINE, command)]
+    return [types.CodeLens(FIRST_LINE, command)]
 
 
 def _knowledge_lenses(ls: Server, knowledge: DocumentKnowledge) -> list[types.CodeLens]:
@@ -185,8 +185,7 @@ def _has_lens(snapshot: DocumentSnapshot, placement: Placement, lowest: Band | N
     if is_reviewable(placement) and not is_settled(review):
         return True
     band = None if placement.is_guess else snapshot.report.band(placement)
-    bands = list(Band)
-    return band is not None and bands.index(Band(band)) >= bands.index(lowest)
+    return band is not None and Band(band).reaches(lowest)
 
 
 def _lenses(ls: Server, snapshot: DocumentSnapshot) -> list[types.CodeLens]:

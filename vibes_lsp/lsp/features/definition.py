@@ -19,7 +19,7 @@ from vibes_lsp.lsp.audit_files import (
 from vibes_lsp.lsp.conversion import to_characters, uri_in
 from vibes_lsp.lsp.knowledge_navigation import knowledge_definition
 from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.record_places import RecordPlaces, location_now
+from vibes_lsp.lsp.record_places import RecordPlaces
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import can_be_in_project, normal_path
@@ -112,8 +112,7 @@ def _of_record(places: RecordPlaces, named: LookupResult) -> types.Location | No
 async def _lines_now(places: RecordPlaces, edits: list[GraphNode]) -> list[types.Location]:
     found: list[types.Location] = []
     for node in edits[:_MAX_LOCATIONS]:
-        placed = await places.edit(node)
-        location = None if placed is None else location_now(*placed, places.encoding)
+        location = await places.lines_now(node)
         if location is not None and location not in found:  # as of an edit and what it replaced
             found.append(location)
     return found

@@ -1,31 +1,37 @@
 """Diagnostics and `vibes.check`: risks and doubtful locations, findings in audit files.
 
-Diagnostics are pulled by clients that can refresh, and published to all others, never both.
+Diagnostics are pulled by clients that can refresh, and published to all others, never both. A
+large trail is checked in a process of its own: a thread would delay every answer of the server.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Final
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.checks.finding import Severity
-from vibes_lsp.lsp.child_work import MAX_FINDINGS
+from vibes_lsp.errors import CheckFailed
+from vibes_lsp.lsp.child_process import CHECK, run_task
+from vibes_lsp.lsp.child_work import MAX_FINDINGS, check
 from vibes_lsp.lsp.config_file import config_document, findings_in_config
-from vibes_lsp.lsp.conversion import Encoding, range_in_line
+from vibes_lsp.lsp.conversion import FIRST_LINE, Encoding, range_in_line
 from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.extensions import CommandName
-from vibes_lsp.lsp.knowledge_diagnostics import knowledge_diagnostics
+from vibes_lsp.lsp.extensions import CommandName, ProjectArguments
+from vibes_lsp.lsp.knowledge_texts import state_words
+from vibes_lsp.lsp.placed_evidence import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
+from vibes_lsp.lsp.projects import MAX_READ
 from vibes_lsp.lsp.record_places import location_now
 from vibes_lsp.lsp.rendering import INDEXING
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import Settings
+from vibes_lsp.lsp.shown_progress import shown_progress
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
-from vibes_lsp.lsp.trail_checks import check_project
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import JsonValue, Members, integer, objects, text
@@ -33,36 +39,39 @@ from vibes_lsp.model.vocabulary import Action, Band
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placement_texts import code_token
 from vibes_lsp.reports.placements import describe_edit, describe_location, main_reasons
+from vibes_lsp.store.audit_dir import AuditDir
+
+if TYPE_CHECKING:
+    from vibes_lsp.knowledge.file_checks import FileFault
+    from vibes_lsp.knowledge.object_format import Span
 
 SOURCE: Final = "vibes"
 _SEVERITIES: Final = {
-    Severity.ERROR: types.DiagnosticSeverity.Error,
-    Severity.WARNING: types.DiagnosticSeverity.Warning,
-    Severity.NOTE: types.DiagnosticSeverity.Information,
+    "error": types.DiagnosticSeverity.Error,
+    "warning": types.DiagnosticSeverity.Warning,
+    "note": types.DiagnosticSeverity.Information,
+    "info": types.DiagnosticSeverity.Information,
 }
-_FIRST_LINE: Final = types.Range(types.Position(0, 0), types.Position(0, 0))
+"""By the words of `checks` and those of the knowledge base."""
+_TITLE: Final = "Checking the audit trail"
+_SHARES: Final = {"log": (0, 15), "lineages": (15, 25), "records": (25, 90), "entries": (90, 99)}
+"""The part of the progress that each step of a check takes, in percent."""
 _MAX_RELATED: Final = 10
+_MAX_CLAIMS: Final = 200
+_MAX_FILES: Final = 20
+_TEXT: Final = 80
+_MESSAGE: Final = 300
 _MAX_LINE: Final = 10_000
 _JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\[\]{}]+|.')
 _WORD: Final = re.compile(r"[\w.:-]+|.")
-
-
-@dataclass(frozen=True, slots=True)
-class CheckArguments:
-    """The argument of `vibes.check`.
-
-    Attributes:
-        uri: A file or folder of the project; by default the first workspace folder.
-    """
-
-    uri: str | None = None
+_FIRST_WORD: Final = re.compile(r"\s*(\S+)")
 
 
 def register(server: Server) -> None:
     """Offer `vibes.check`."""
 
     @server.command(CommandName.CHECK)
-    async def check(ls: Server, arguments: CheckArguments) -> dict[str, Any]:
+    async def check(ls: Server, arguments: ProjectArguments) -> dict[str, Any]:
         """Return the report of `vibes check --json`."""
         directory = ls.find_project(arguments.uri).directory
         async with ls.checking:
@@ -127,7 +136,7 @@ async def diagnostics_of(
     if not ls.settings.diagnostics or ls.documents.is_refused(uri):
         return []
     knowledge = await ls.knowledge.about(uri)
-    claims = [] if knowledge is None else await knowledge_diagnostics(ls, knowledge)
+    claims = [] if knowledge is None else await _knowledge_diagnostics(ls, knowledge)
     return await _trail_diagnostics(ls, uri, is_wanted) + claims
 
 
@@ -137,7 +146,7 @@ async def _trail_diagnostics(
     snapshot = ls.projects.snapshot(uri, is_looked_at=False)
     if snapshot is not None and snapshot.trail.is_indexing:
         hint = types.DiagnosticSeverity.Hint
-        return [types.Diagnostic(_FIRST_LINE, INDEXING, hint, "indexing", source=SOURCE)]
+        return [types.Diagnostic(FIRST_LINE, INDEXING, hint, "indexing", source=SOURCE)]
     if snapshot is not None:
         encoding = ls.documents.encoding
         risks = _risks(snapshot, ls.settings, encoding)
@@ -169,7 +178,7 @@ def _attestation_faults(ls: Server, uri: str) -> list[types.Diagnostic]:
     if fault is None:
         return []
     severity = types.DiagnosticSeverity.Warning
-    return [types.Diagnostic(_FIRST_LINE, fault, severity, "attestation", source=SOURCE)]
+    return [types.Diagnostic(FIRST_LINE, fault, severity, "attestation", source=SOURCE)]
 
 
 def _risks(
@@ -184,7 +193,6 @@ def _risks(
     risk = config.config.risk_scoring
     if risk is None or not risk.enabled or not config.tracking.tracks(snapshot.path):
         return []
-    bands = list(Band)
     found = []
     for placement in snapshot.placements:
         facts = snapshot.report.placement(placement)
@@ -194,7 +202,7 @@ def _risks(
             or not placement.is_claim
             or placement.is_guess
             or placement.lineage.action == Action.DELETE
-            or bands.index(Band(str(band))) < bands.index(settings.minimum_band)
+            or not Band(str(band)).reaches(settings.minimum_band)
         ):
             continue
         review = _open_review(facts["review"])
@@ -265,7 +273,7 @@ def _location_hints(snapshot: DocumentSnapshot, encoding: Encoding) -> list[type
     if lost:
         noun = "annotation" if lost == 1 else "annotations"
         message = f"{lost} {noun} of this file could not be found"
-        found.append(types.Diagnostic(_FIRST_LINE, message, severity, "lost", source=SOURCE))
+        found.append(types.Diagnostic(FIRST_LINE, message, severity, "lost", source=SOURCE))
     return found
 
 
@@ -296,7 +304,7 @@ def _fault(document: Document | None, finding: Members, encoding: Encoding) -> t
     return types.Diagnostic(
         range_in_line(line, number - 1, span, encoding),
         single_line(finding.get("message"), 300),
-        _SEVERITIES[Severity(text(finding, "severity") or Severity.NOTE)],
+        _SEVERITIES[text(finding, "severity") or "note"],
         text(finding, "check"),
         source=SOURCE,
     )
@@ -315,3 +323,141 @@ def _word_span(line: str, column: int) -> tuple[int, int]:
     """Return where the word or character at a 1-based column is; else the whole line."""
     found = _WORD.match(line, column - 1)
     return (0, len(line)) if found is None else found.span()
+
+
+async def _knowledge_diagnostics(
+    ls: Server, knowledge: DocumentKnowledge
+) -> list[types.Diagnostic]:
+    """Return what is wrong about claims in a document, or in a file of the knowledge base."""
+    if knowledge.is_of_knowledge_base:
+        return await _of_file(ls, knowledge)
+    stale = [each for each in knowledge.placed if each.is_stale and each.citation.claims]
+    return [_stale(ls, knowledge, each) for each in stale[:_MAX_CLAIMS]]
+
+
+def _stale(ls: Server, knowledge: DocumentKnowledge, placed: PlacedCitation) -> types.Diagnostic:
+    """Return that the evidence of claims is not as it was quoted, at its first word."""
+    texts = [
+        f"“{single_line(claim['text'], _TEXT)}”"
+        for identifier in placed.citation.claims[:2]
+        if (claim := knowledge.snapshot.claim(identifier)) is not None
+    ]
+    more = len(placed.citation.claims) - len(texts)
+    claims = ", ".join(texts) + (f" and {more} more" if more else "")
+    is_lost = placed.located.state == State.LOST
+    what = "could not be found" if is_lost else "was edited since it was quoted"
+    return types.Diagnostic(
+        _first_word(ls, knowledge.uri, placed.located.start),
+        f"evidence of {claims} {what}",
+        types.DiagnosticSeverity.Information,
+        f"evidence-{placed.located.state.value}",
+        source=SOURCE,
+    )
+
+
+def _first_word(ls: Server, uri: str, line: int | None) -> types.Range:
+    document = ls.documents.get(uri)
+    if line is None or document is None:
+        return FIRST_LINE
+    text = "".join(document.lines(line, line))
+    found = _FIRST_WORD.match(text)
+    span = found.span(1) if found is not None else (0, 0)
+    return range_in_line(text, line - 1, span, ls.documents.encoding)
+
+
+async def _of_file(ls: Server, knowledge: DocumentKnowledge) -> list[types.Diagnostic]:
+    """Return the faults of an open file of the knowledge base, and what its evidence has become."""
+    # Imported late: a server without a knowledge base does not load pydantic's models.
+    from vibes_lsp.knowledge.file_checks import check_file  # noqa: PLC0415
+    from vibes_lsp.knowledge.object_format import MemberSpans  # noqa: PLC0415
+    from vibes_lsp.knowledge.objects import Kind, kind_and_id  # noqa: PLC0415
+
+    document = ls.documents.get(knowledge.uri)
+    if document is None:
+        return []
+    text, path = document.content, knowledge.path.removeprefix(f"{KNOWLEDGE_DIR}/")
+    work = partial(check_file, knowledge.snapshot, path, text, datetime.now(UTC))
+    lines = text.split("\n")
+    found = [_file_fault(ls, lines, each) for each in await ls.run_in_thread(work)]
+    kind, identifier = kind_and_id(path) or (None, "")
+    claim = knowledge.snapshot.claim(identifier) if kind is Kind.CLAIM else None
+    if claim is None:
+        return found
+    spans = MemberSpans(text)
+    await ls.run_in_thread(partial(spans.of, ("evidence",)))  # parses the text
+    places = await _evidence_of(ls, knowledge, claim["id"])
+    for number, evidence in enumerate(claim["evidence"]):
+        placed = places.get(evidence)
+        if placed is not None and not placed[1].is_as_quoted:
+            severity = types.DiagnosticSeverity.Information
+            state = placed[1].located.state.value
+            message = single_line(f"{placed[0]}: {state_words(placed[1])}", _MESSAGE)
+            place = _span_range(ls, lines, spans.of(("evidence", number)))
+            found.append(
+                types.Diagnostic(place, message, severity, f"evidence-{state}", source=SOURCE)
+            )
+    return found
+
+
+async def _evidence_of(
+    ls: Server, knowledge: DocumentKnowledge, claim: str
+) -> dict[str, tuple[str, PlacedCitation]]:
+    """Return the evidence of a claim that is placed in files, with the file of each."""
+    files = ls.knowledge.citing(knowledge, lambda each: claim in each.claims, _MAX_FILES)
+    return {
+        str(placed.citation.evidence["id"]): (file.path, placed)
+        async for file in files
+        for placed in file.placed
+        if claim in placed.citation.claims
+    }
+
+
+def _file_fault(ls: Server, lines: list[str], fault: FileFault) -> types.Diagnostic:
+    return types.Diagnostic(
+        _span_range(ls, lines, fault.span),
+        single_line(fault.message, _MESSAGE),
+        _SEVERITIES[fault.severity],
+        fault.code.replace("_", "-"),
+        source=SOURCE,
+    )
+
+
+def _span_range(ls: Server, lines: list[str], span: Span) -> types.Range:
+    line = lines[span.line] if span.line < len(lines) else ""
+    end = len(line) if span.end is None else span.end
+    return range_in_line(line, span.line, (span.start, end), ls.documents.encoding)
+
+
+async def check_project(server: Server, directory: AuditDir, path: str | None = None) -> Members:
+    """Return what `vibes check --json` prints, or only the first findings about one file.
+
+    Raises:
+        VibesError: The trail cannot be checked.
+    """
+    if not _is_large(directory):
+        return await server.run_in_thread(partial(check, directory, path))
+    return await _check_in_process(server, directory, path)
+
+
+def _is_large(directory: AuditDir) -> bool:
+    size = 0
+    for file in (directory.log, directory.manifest):
+        with suppress(OSError):
+            size += file.stat().st_size
+    return size >= MAX_READ
+
+
+async def _check_in_process(server: Server, directory: AuditDir, path: str | None) -> Members:
+    async with shown_progress(server, _TITLE) as show:
+
+        def show_step(step: str, percentage: int) -> None:
+            if step in _SHARES:
+                first, last = _SHARES[step]
+                show(first + (last - first) * percentage // 100, step)
+
+        paths = () if path is None else (path,)
+        result = await run_task(CHECK, directory, *paths, show=show_step)
+    problem = text(result, "problem")
+    if problem is not None:
+        raise CheckFailed(problem)
+    return result

@@ -23,7 +23,7 @@ from vibes_lsp.history.git import user_name
 from vibes_lsp.history.project_files import read_content
 from vibes_lsp.knowledge.actors import system_user
 from vibes_lsp.lsp.conversion import lines_of, path_of
-from vibes_lsp.lsp.extensions import CommandName
+from vibes_lsp.lsp.extensions import CommandName, ProjectArguments
 from vibes_lsp.lsp.knowledge_bases import find_knowledge_folder
 from vibes_lsp.lsp.knowledge_texts import ClaimTexts, describe_proposal
 from vibes_lsp.lsp.rendering import Markup
@@ -49,17 +49,6 @@ class MethodArguments:
     params: Any = None
     uri: str | None = None
     requestId: str | None = None  # noqa: N815  # its name on the wire
-
-
-@dataclass(frozen=True, slots=True)
-class PendingArguments:
-    """The argument of `vibes.kbPending`.
-
-    Attributes:
-        uri: A file or folder of the project; by default the first workspace folder.
-    """
-
-    uri: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,16 +251,16 @@ def _register_lists(server: Server, shown: ShownDocuments) -> None:
         knowledge = await ls.knowledge.about(arguments.uri, is_patient=True)
         if knowledge is None:
             raise _no_knowledge_base()
-        is_plain = arguments.format == types.MarkupKind.PlainText
-        markup = Markup(types.MarkupKind.PlainText if is_plain else types.MarkupKind.Markdown)
         wanted = {*arguments.claimIds, *arguments.proposalIds}
         count = ls.projects.ai_lines_of(arguments.uri)
-        text = ClaimTexts(knowledge, datetime.now(UTC), count).document(wanted, markup)
+        text = ClaimTexts(knowledge, datetime.now(UTC), count).document(
+            wanted, Markup.named(arguments.format)
+        )
         uri = await shown.show(ls, "claims.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
     @server.command(CommandName.KB_PENDING)
-    async def pending(ls: Server, arguments: PendingArguments) -> dict[str, Any]:
+    async def pending(ls: Server, arguments: ProjectArguments) -> dict[str, Any]:
         """Return `{project, pending}`: what waits for a decision in the knowledge base.
 
         The oldest first, each with the place of the first lines that it cites, `uri` and

@@ -110,12 +110,6 @@ class AnnotationArguments:
     show: bool = True
     format: str = types.MarkupKind.Markdown
 
-    @property
-    def markup(self) -> Markup:
-        """The markup of the text; Markdown unless plain text is asked for."""
-        is_plain = self.format == types.MarkupKind.PlainText
-        return Markup(types.MarkupKind.PlainText if is_plain else types.MarkupKind.Markdown)
-
     async def find(self, ls: Server) -> list[tuple[DocumentSnapshot, Placement]]:
         """Return the annotations, each once, when the trail is indexed.
 
@@ -129,17 +123,16 @@ class AnnotationArguments:
             raise UnknownId(
                 "no annotation is named", hint="pass annotationId or annotationIds with the uri"
             )
-        return [self._find(ls, name) for name in named[:_MAX_HISTORIES]]
-
-    def _find(self, ls: Server, identifier: str) -> tuple[DocumentSnapshot, Placement]:
-        snapshot = ls.projects.snapshot(self.uri)
-        found = None if snapshot is None else snapshot.placement_with(identifier)
-        if snapshot is None or found is None:
-            raise UnknownId(
-                f"no annotation {identifier[:80]!r} in this file",
-                hint="ask for the code actions of the file again",
-            )
-        return snapshot, found
+        snapshot, found = ls.projects.snapshot(self.uri), []
+        for name in named[:_MAX_HISTORIES]:
+            placement = None if snapshot is None else snapshot.placement_with(name)
+            if snapshot is None or placement is None:
+                raise UnknownId(
+                    f"no annotation {name[:80]!r} in this file",
+                    hint="ask for the code actions of the file again",
+                )
+            found.append((snapshot, placement))
+        return found
 
 
 def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handlers
@@ -196,7 +189,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
     async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         """Return `{uri, text}`: the whole prompt, opened unless `show` is false."""
         found = await arguments.find(ls)
-        text = _render_prompt(ls, *found[0], arguments.markup)
+        text = _render_prompt(ls, *found[0], Markup.named(arguments.format))
         uri = await documents.show(ls, "prompt.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
@@ -207,7 +200,8 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         It is opened unless `show` is false.
         """
         found = await arguments.find(ls)
-        text = "\n".join(_render_history(ls, *each, arguments.markup) for each in found)
+        markup = Markup.named(arguments.format)
+        text = "\n".join(_render_history(ls, *each, markup) for each in found)
         uri = await documents.show(ls, "history.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 

@@ -175,10 +175,9 @@ async def _risky(
 
 
 def _above(snapshot: DocumentSnapshot, lowest: Band) -> Iterator[Placement]:
-    bands = list(Band)
     for each in snapshot.placements:
         band = snapshot.report.band(each) if each.is_claim and not each.is_guess else None
-        if band is not None and bands.index(Band(band)) >= bands.index(lowest):
+        if band is not None and Band(band).reaches(lowest):
             yield each
 
 
