@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 from weakref import WeakSet
 
@@ -18,80 +17,14 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.text import BOM, Text
-from vibes_lsp.lsp.conversion import Encoding, to_characters, to_column, to_utf16_column
+from vibes_lsp.lsp.conversion import Encoding, to_characters, to_column
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
 _MAX_AUDIT_TEXT: Final = 32 << 20
 """Characters of the largest text of an audit file that is kept: a log of some ten thousands."""
-_MAX_CHANGES: Final = 256
-_MAX_CHARACTERS: Final = 4 << 20
-"""How much replaced text is kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReplacedLines:
-    """Lines that a change replaced.
-
-    Attributes:
-        first: The index of the first of them.
-        new_count: How many lines are there now.
-        old: The lines, with their ends.
-    """
-
-    first: int
-    new_count: int
-    old: Sequence[str]
-
-    @property
-    def size(self) -> int:
-        """The number of characters."""
-        return sum(map(len, self.old))
-
-
-class RecentChanges:
-    """The last changes of a document, up to a number of changes and characters."""
-
-    def __init__(self) -> None:
-        self._changes: deque[tuple[int, ReplacedLines]] = deque()
-        self._characters = 0
-
-    def add(self, version: int, replaced: ReplacedLines) -> None:
-        """Add a change.
-
-        Args:
-            version: The version before it; several changes may lead to the next version.
-            replaced: The lines that it replaced.
-        """
-        self._changes.append((version, replaced))
-        self._characters += replaced.size
-        while self._changes and (
-            len(self._changes) > _MAX_CHANGES or self._characters > _MAX_CHARACTERS
-        ):
-            oldest = self._changes[0][0]
-            while self._changes and self._changes[0][0] == oldest:  # versions are dropped whole
-                self._characters -= self._changes.popleft()[1].size
-
-    def previous_version(self, now: int) -> int:
-        """Return the version before the last change; `now` if no change is kept."""
-        return self._changes[-1][0] if self._changes else now
-
-    def lines_at(self, version: int, now: Sequence[str]) -> list[str] | None:
-        """Return the lines of an earlier version; None if its changes are not kept.
-
-        Args:
-            version: The version.
-            now: The current lines.
-        """
-        if all(before != version for before, _ in self._changes):
-            return None
-        lines = list(now)
-        is_reached = False
-        for before, replaced in reversed(self._changes):
-            if is_reached and before != version:
-                break
-            lines[replaced.first : replaced.first + replaced.new_count] = replaced.old
-            is_reached = before == version
-        return lines
+_MAX_VERSIONS: Final = 64
+_MAX_LINES: Final = 1 << 20
+"""Lines of all earlier versions of a document that are kept; one version is kept at any length."""
 
 
 class Document:
@@ -118,7 +51,7 @@ class Document:
         self._lines = _split(content)
         self.saved = Text(content)
         self._text: Text | None = self.saved
-        self._recent = RecentChanges()
+        self._earlier: deque[tuple[int, list[str]]] = deque(maxlen=_MAX_VERSIONS)
 
     @property
     def text(self) -> Text:
@@ -140,7 +73,7 @@ class Document:
     @property
     def previous_version(self) -> int:
         """The version before the last change; the current one if no change is kept."""
-        return self._recent.previous_version(self.version)
+        return self._earlier[-1][0] if self._earlier else self.version
 
     @property
     def length(self) -> int:
@@ -151,8 +84,8 @@ class Document:
         """Return the whole text at a version; None for a later one, or one that is not kept."""
         if version == self.version:
             return self.content
-        lines = self._recent.lines_at(version, self._lines)
-        return None if lines is None else "".join(lines)
+        kept = (lines for earlier, lines in self._earlier if earlier == version)
+        return next(("".join(lines) for lines in kept), None)
 
     def lines(self, start: int, end: int) -> Sequence[str]:
         """Return lines as anchors see them, 1-based and inclusive, without their ends.
@@ -196,6 +129,7 @@ class Document:
         """
         is_one_each = version == self.version + len(changes)
         for change in changes:
+            self._keep_version()
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
                 self._replace(0, len(self._lines), _split(change.text), is_insertion_above=False)
             else:
@@ -205,6 +139,13 @@ class Document:
             self.version = version if version is not None else self.version + 1
         self.revision += 1
         self._text = None
+
+    def _keep_version(self) -> None:
+        """Keep the lines of the current version, which a change is about to replace."""
+        if not self._earlier or self._earlier[-1][0] != self.version:
+            self._earlier.append((self.version, list(self._lines)))
+        while len(self._earlier) > 1 and len(self._earlier) * len(self._lines) > _MAX_LINES:
+            self._earlier.popleft()
 
     def _apply(self, within: types.Range, text: str, encoding: Encoding) -> None:
         first, start = self._position(within.start, encoding)
@@ -223,7 +164,6 @@ class Document:
             new.pop()  # which is empty: another line follows the last line end
         old = self._lines[first:stop]
         self._lines[first:stop] = new
-        self._recent.add(self.version, ReplacedLines(first, len(new), old))
         if self._edits:
             above, below = _common_ends(old, new, below_first=is_insertion_above)
             for edits in self._edits:
@@ -345,4 +285,5 @@ def to_utf16(text: str, line: int, column: int, encoding: Encoding) -> int:
     lines = _split(text)
     if line >= len(lines):
         return column
-    return to_utf16_column(lines[line].removesuffix("\n"), column, encoding)
+    text = lines[line].removesuffix("\n")
+    return to_column(text, to_characters(text, column, encoding), types.PositionEncodingKind.Utf16)
