@@ -16,8 +16,7 @@ from vibes_lsp.cli.options import (
 from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.cli.project import absolute, open_project
 from vibes_lsp.errors import UnreadableFile, VibesError
-from vibes_lsp.history.repository import open_repository
-from vibes_lsp.reports.coverage import owned_files
+from vibes_lsp.reports.coverage import owned_files, project_files
 from vibes_lsp.store.files import read_file
 from vibes_lsp.trail.trail import Trail
 from vibes_lsp.verify.badge import (
@@ -85,10 +84,9 @@ def _shown_path(file: Path) -> str:
 
 def _measure(audit_dir: Path | None) -> BadgeNumbers:
     project = open_project(audit_dir, uses_saved=False)
-    directory = project.trail.directory
     tier, unsigned = _tier(project.trail)
     with project.locator(use_kept_texts=False) as locator:
-        files = owned_files(locator, project.config.tracking, open_repository(directory.project))
+        files = owned_files(locator, project.config.tracking, project_files(locator))
         return measure(files, project.trail, tier, unsigned)
 
 

@@ -9,10 +9,10 @@ from vibes_lsp.cli.output import print_json, print_line
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import open_project
 from vibes_lsp.cli.tables import print_table
-from vibes_lsp.history.repository import open_repository
 from vibes_lsp.reports.coverage import (
     FileCoverage,
     measure_coverage,
+    project_files,
     total_coverage,
     untracked_files,
 )
@@ -27,11 +27,10 @@ def print_coverage(audit_dir: Path | None, *, show_all: bool, as_json: bool) -> 
         as_json: Whether to print JSON.
     """
     project = open_project(audit_dir)
-    directory = project.trail.directory
-    repository = open_repository(directory.project)
     with project.locator(use_cache=True) as locator:
-        files = measure_coverage(locator, project.config.tracking, repository)
-        untracked = untracked_files(locator, project.config.tracking, repository)
+        names = project_files(locator)
+        files = measure_coverage(locator, project.config.tracking, names)
+        untracked = untracked_files(locator, project.config.tracking, names)
     total = total_coverage(files)
     if as_json:
         print_json({"files": [file.as_json() for file in files], "total": total.numbers()})

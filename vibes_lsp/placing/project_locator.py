@@ -11,6 +11,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
 from vibes_lsp.history.file_changes import file_changes
+from vibes_lsp.history.line_origins import LineOrigin
 from vibes_lsp.history.project_files import read_source
 from vibes_lsp.history.repository import Repository, open_repository
 from vibes_lsp.patience import GIT
@@ -262,3 +263,9 @@ class ProjectLocator:
             commit: The commit that has this text; by default it is the text on disk or on screen.
         """
         return self._owners_at(commit).locate(path, text)
+
+    def locate_with_origins(
+        self, path: str, text: Text
+    ) -> tuple[list[Placement], Sequence[LineOrigin | None]]:
+        """Return what `locate` does, and the commits of lines, as far as it asked for them."""
+        return self.owners.locate_with_origins(path, text)

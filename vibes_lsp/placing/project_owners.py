@@ -105,12 +105,23 @@ def place_file(
         known: What is known of the file; what was recorded since is added.
         pending: Annotations of it that are not in the trail yet.
     """
+    return _place(trail, names, text, known, pending)[0]
+
+
+def _place(
+    trail: Trail,
+    names: Sequence[str],
+    text: Text,
+    known: KnownFile,
+    pending: Sequence[Lineage] = (),
+) -> tuple[list[Placement], TextOwners]:
+    """Return what `place_file` does, and whose each line is."""
     recorded = [lineage for name in names for lineage in trail.lineages_in(name)]
     ids = {identifier for lineage in recorded for identifier in lineage.ids}
     recorded += [lineage for lineage in pending if lineage.current.id not in ids]
     known = known.with_edits(_unknown_edits(recorded, known), text)
     owned = known.owned(text, claims_of(trail, recorded))
-    return _placed(trail, names[0], text, owned, recorded, known.waiting.snapshots)
+    return _placed(trail, names[0], text, owned, recorded, known.waiting.snapshots), owned
 
 
 def place_again(
@@ -315,12 +326,15 @@ class ProjectOwners:
 
     def locate(self, path: str, text: Text) -> list[Placement]:
         """Return where the annotations of a file are; see `place_file`."""
-        names = (path, *self._former(path))
-        return place_file(self._trail, names, text, self.known_for(path, text))
+        return self.locate_with_origins(path, text)[0]
 
-    def origins(self, path: str, text: Text) -> Sequence[LineOrigin | None]:
-        """Return the commits of lines of a file, as far as `locate` asked for them."""
-        return self.known_for(path, text).owned(text).origins
+    def locate_with_origins(
+        self, path: str, text: Text
+    ) -> tuple[list[Placement], Sequence[LineOrigin | None]]:
+        """Return what `locate` does, and the commits of lines, as far as it asked for them."""
+        names = (path, *self._former(path))
+        placements, owned = _place(self._trail, names, text, self.known_for(path, text))
+        return placements, owned.origins
 
     def may_own(self, text: Text) -> bool:
         """Whether lines of a file that no annotation names may be an edit's: one has its hash."""

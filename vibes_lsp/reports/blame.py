@@ -10,6 +10,7 @@ from itertools import groupby
 
 from vibes_lsp.anchors.location import LineKind, State
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.history.line_origins import LineOrigin
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.placing.live_risk import Scorer
@@ -84,25 +85,29 @@ class Blame:
 def blame_file(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -> Blame:
     """Locate the annotations of a file in a text."""
     locator.resolve_commits_in([path])
-    placements = tuple(locator.locate(path, text))
+    placements, origins = locator.locate_with_origins(path, text)
     return Blame(
         path,
         text,
-        placements,
+        tuple(placements),
         PlacementReport(
             locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
         ),
-        tuple(_committed(locator, path, text, placements)),
+        tuple(_committed(locator, placements, origins)),
     )
 
 
 def _committed(
-    locator: ProjectLocator, path: str, text: Text, placements: Sequence[Placement]
+    locator: ProjectLocator,
+    placements: Sequence[Placement],
+    origins: Sequence[LineOrigin | None],
 ) -> Iterator[UnrecordedLines]:
     """Yield the lines without owner by the commits that brought them."""
     owned = line_owners(placements)
-    origins = enumerate(locator.owners.origins(path, text), 1)
-    runs = groupby(origins, lambda each: None if each[0] in owned or not each[1] else each[1][::3])
+    runs = groupby(
+        enumerate(origins, 1),
+        lambda each: None if each[0] in owned or not each[1] else each[1][::3],
+    )
     for brought, run in runs:
         if brought is not None and locator.repository is not None:
             commit = locator.repository.objects.commit(brought[0])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,7 +13,6 @@ from typing import Final
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.history.project_files import read_content
-from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.placing.placements import Placement
@@ -53,10 +54,10 @@ class FileCoverage:
 
 
 def measure_coverage(
-    locator: ProjectLocator, tracking: Tracking, repository: Repository | None
+    locator: ProjectLocator, tracking: Tracking, files: AbstractSet[str]
 ) -> list[FileCoverage]:
-    """Return the coverage of every tracked text file, sorted by path."""
-    return [file.coverage for file in owned_files(locator, tracking, repository)]
+    """Return the coverage of every tracked text file among some, sorted by path."""
+    return [file.coverage for file in owned_files(locator, tracking, files)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +82,11 @@ class OwnedFile:
 
 
 def owned_files(
-    locator: ProjectLocator, tracking: Tracking, repository: Repository | None
+    locator: ProjectLocator, tracking: Tracking, files: AbstractSet[str]
 ) -> Iterator[OwnedFile]:
-    """Yield every tracked text file, sorted by path."""
+    """Yield every tracked text file among some, sorted by path."""
     trail = locator.trail
-    for path in locator.prepared(sorted(_files(trail.directory.project, repository))):
+    for path in locator.prepared(sorted(files)):
         if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):
             continue
         content = _content(trail.directory.project, path)
@@ -94,17 +95,21 @@ def owned_files(
 
 
 def untracked_files(
-    locator: ProjectLocator, tracking: Tracking, repository: Repository | None
+    locator: ProjectLocator, tracking: Tracking, files: AbstractSet[str]
 ) -> list[str]:
     """Return the annotated files that the configuration tracks but git does not.
 
     They are not part of the coverage.
+
+    Args:
+        locator: The project's locator.
+        tracking: Which files the configuration tracks.
+        files: What `project_files` returns.
     """
-    if repository is None:
+    if locator.repository is None:
         return []
-    in_git = frozenset(_files(locator.trail.directory.project, repository))
     return [
-        path for path in locator.annotated_files() if path not in in_git and tracking.tracks(path)
+        path for path in locator.annotated_files() if path not in files and tracking.tracks(path)
     ]
 
 
@@ -121,15 +126,16 @@ def _owned(locator: ProjectLocator, path: str, content: bytes) -> OwnedFile:
     return OwnedFile(path, len(text.lines), line_owners(locator.locate(path, text)))
 
 
-def _files(project: Path, repository: Repository | None) -> Iterator[str]:
-    """Yield the files that git tracks; without git, all files."""
-    if repository is not None:
-        try:
-            yield from repository.tracked_files(project)
-        except HistoryUnavailable:
-            pass
-        else:
-            return
+def project_files(locator: ProjectLocator) -> frozenset[str]:
+    """Return the files that git tracks, relative to the project; without git, all files."""
+    project = locator.trail.directory.project
+    if locator.repository is not None:
+        with suppress(HistoryUnavailable):
+            return locator.repository.tracked_files(project)
+    return frozenset(_files_in(project))
+
+
+def _files_in(project: Path) -> Iterator[str]:
     for folder, folders, names in os.walk(project):
         folders[:] = [name for name in folders if name not in _SKIPPED_FOLDERS]
         for name in names:
