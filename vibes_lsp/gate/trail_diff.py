@@ -12,7 +12,7 @@ from typing import Final
 from vibes_lsp.checks.log_lines import LinesOnDisk, lines_at
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.contributors import Contributors, configured_user, contributors_of
-from vibes_lsp.history.log_additions import added_lines, record_id_of
+from vibes_lsp.history.log_additions import ids_added
 from vibes_lsp.history.repository import Repository
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.trail.records import Edge, LogRecord, read_edge
@@ -73,8 +73,10 @@ class TrailDiff:
             name = self.repository.relative_path(self.trail.directory.log)
         except ValueError:  # the log is a link out of the repository, which has its own finding
             return {}
-        for line, commit in added_lines(self.repository, self.revisions, name):
-            if identifier := record_id_of(line):
+        for commit, identifiers in ids_added(
+            self.repository, list(self.contributors), name
+        ).items():
+            for identifier in identifiers:
                 found[identifier].add(commit)
         return {identifier: frozenset(commits) for identifier, commits in found.items()}
 

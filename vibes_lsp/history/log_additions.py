@@ -85,7 +85,9 @@ def _ids_appended(
         if known is None or len(known.parents) > 1:
             continue
         now, before = log_of(commit), log_of(known.parents[0]) if known.parents else b""
-        if now and before is not None and now.startswith(before) and before[-1:] in {b"", b"\n"}:
+        if now is None or before is None:
+            continue
+        if now.startswith(before) and before[-1:] in {b"", b"\n"}:
             lines = bounded_lines(io.BytesIO(now[len(before) :]))
             found[commit] = [each for line in lines if (each := record_id_of(line))]
     return found
