@@ -78,6 +78,19 @@ class FileChange(NamedTuple):
         return self.parents > 1
 
 
+class LastChange(NamedTuple):
+    """The last commit that changed a file.
+
+    Attributes:
+        commit: The commit's full hash.
+        is_whole: Whether git's blame gives all lines of the file to it. It added the file, no
+            second parent can have it, and it deleted none that can be renamed to it.
+    """
+
+    commit: str
+    is_whole: bool
+
+
 def file_changes(
     repository: Repository,
     revisions: Sequence[str],
@@ -183,10 +196,8 @@ def commits_by_file(
     """
     found: dict[str, set[str]] = defaultdict(set)
     pathspecs = map(literal_pathspec, paths)
-    for commit, _, name in _changed_names(
-        repository, "--full-history", *revisions, "--", *pathspecs
-    ):
-        found[name].add(commit)
+    for change in _changed_names(repository, "--full-history", *revisions, "--", *pathspecs):
+        found[change.name].add(change.commit)
     return {name: frozenset(commits) for name, commits in found.items()}
 
 
@@ -206,14 +217,16 @@ def files_of_commits(repository: Repository, commits: Sequence[str]) -> dict[str
     found: dict[str, list[str]] = {commit: [] for commit in missing}
     for start in range(0, len(missing), _MAX_COMMITS):
         batch = missing[start : start + _MAX_COMMITS]
-        for commit, _, name in _changed_names(repository, "--no-walk=unsorted", *batch, "--"):
-            found[commit].append(name)
+        for change in _changed_names(repository, "--no-walk=unsorted", *batch, "--"):
+            found[change.commit].append(change.name)
     for commit, names in found.items():
         repository.cache.put(f"{key} {commit}", names)
     return {commit: frozenset(names or ()) for commit, names in (known | found).items()}
 
 
-def last_changes(repository: Repository, commit: str, since: datetime | None) -> dict[str, str]:
+def last_changes(
+    repository: Repository, commit: str, since: datetime | None
+) -> dict[str, LastChange]:
     """Return the last commit that changed each file, on the way of first parents from a commit.
 
     Git's blame of a file at the one commit is blame at the other, as a first parent comes first.
@@ -226,34 +239,53 @@ def last_changes(repository: Repository, commit: str, since: datetime | None) ->
     Raises:
         HistoryUnavailable: Git fails.
     """
-    found: dict[str, str | None] = {}
+    found: dict[str, LastChange | None] = {}
     older: set[str] = set()
+    deleting: set[str] = set()
     with closing(_changed_names(repository, "--first-parent", commit, "--")) as changes:
-        for changed, moment, name in changes:
-            is_older = since is not None and moment < since
+        for change in changes:
+            is_older = since is not None and change.moment < since
             if is_older:
-                older.add(changed)
+                older.add(change.commit)
             else:
                 older.clear()
             if len(older) > _MAX_OLDER:
                 break
-            found.setdefault(name, None if is_older else changed)
-    return {name: changed for name, changed in found.items() if changed is not None}
+            if change.status == b"D":
+                deleting.add(change.commit)
+            is_new = change.status == b"A" and not change.is_merge
+            last = None if is_older else LastChange(change.commit, is_new)
+            found.setdefault(change.name, last)
+    return {
+        name: last._replace(is_whole=last.is_whole and last.commit not in deleting)
+        for name, last in found.items()
+        if last is not None
+    }
 
 
-def _changed_names(
-    repository: Repository, *arguments: str
-) -> Generator[tuple[str, datetime, str], None, None]:
-    """Yield commits, their times and the files that they changed, newest first."""
-    options = ("-m", "-z", "--raw", "--no-renames", "--format=%x01%H %ct")
+class _Change(NamedTuple):
+    """What a commit did to a file, against one of its parents: `status` is git's letter."""
+
+    commit: str
+    moment: datetime
+    is_merge: bool
+    name: str
+    status: bytes
+
+
+def _changed_names(repository: Repository, *arguments: str) -> Generator[_Change, None, None]:
+    """Yield what commits did to files, newest first."""
+    options = ("-m", "-z", "--raw", "--no-renames", "--format=%x01%H %ct %P")
     with git_lines(
         repository.root, "log", *LOG_OPTIONS, *options, *arguments, nul_separated=True
     ) as parts:
-        commit, moment = "", parse_seconds(b"0")
+        commit, moment, is_merge = "", parse_seconds(b"0"), False
         for part in parts:
             line = part.lstrip(b"\n")
             if line.startswith(_MARK):
-                name, _, seconds = line[1:].partition(b" ")
-                commit, moment = name.decode("ascii"), parse_seconds(seconds)
+                hashed, seconds, *parents = line[1:].split(b" ")
+                commit, moment = hashed.decode("ascii"), parse_seconds(seconds)
+                is_merge = len(parents) > 1
             elif line.startswith(b":"):
-                yield commit, moment, next(parts, b"").decode("utf-8", "surrogateescape")
+                name = next(parts, b"").decode("utf-8", "surrogateescape")
+                yield _Change(commit, moment, is_merge, name, line[-1:])

@@ -18,7 +18,7 @@ from vibes_lsp.anchors.text import compact
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.history.file_changes import files_of_commits
 from vibes_lsp.history.git_cache import digest_of
-from vibes_lsp.history.line_origins import line_origins
+from vibes_lsp.history.line_origins import LineOrigin, line_origins
 from vibes_lsp.history.log_additions import ids_added
 from vibes_lsp.history.patches import FilePatch, commit_patch, had_line
 from vibes_lsp.history.repository import Repository
@@ -114,6 +114,7 @@ class CommitRecords:
         self.exact = cache(self._find_exact)
         self.owners = cache(self._find_owners)
         self._brought: dict[tuple[str, str], BroughtRecords] = {}
+        self._brought_lines: dict[tuple[str, str], AbstractSet[int]] = {}
         self._files: dict[str, frozenset[str]] = {}
         self._moves: dict[str, Mapping[Place, tuple[str, Place]]] = {}
 
@@ -305,6 +306,19 @@ class CommitRecords:
         """Drop what is kept of single files."""
         for kept in (self.blob, self.exact, self.owners):
             kept.cache_clear()
+        self._brought_lines.clear()
+
+    def keep_brought_lines(
+        self, commit: str, name: str, origins: Iterable[LineOrigin | None]
+    ) -> None:
+        """Keep which lines a commit brought to a file, of which git was asked where all are from.
+
+        Args:
+            commit: The commit.
+            name: The file.
+            origins: What git's blame of the file in this very commit says of each line.
+        """
+        self._brought_lines[commit, name] = _lines_from(commit, origins)
 
     @cached_property
     def _key(self) -> str:
@@ -351,18 +365,16 @@ class CommitRecords:
         parents = map(self._repository.objects.commit, () if known is None else known.parents)
         return max((parent.moment for parent in parents if parent is not None), default=_NEVER)
 
-    def _lines_of(self, commit: str, name: str, *, is_boundary: bool) -> set[int]:
+    def _lines_of(self, commit: str, name: str, *, is_boundary: bool) -> AbstractSet[int]:
         """Return the lines of a file that blame gives to the commit."""
         known = self._repository.objects.commit(commit)
         parents = () if known is None else known.parents
         if is_boundary or (known is not None and not parents):
             return set(range(len(self.blob(commit, name).text.lines)))
-        origins = line_origins(self._repository, name, commit, excluded=parents)
-        return {
-            number
-            for number, origin in enumerate(origins)
-            if origin is not None and origin.commit == commit
-        }
+        if (commit, name) not in self._brought_lines:
+            origins = line_origins(self._repository, name, commit, excluded=parents)
+            self.keep_brought_lines(commit, name, origins)
+        return self._brought_lines[commit, name]
 
     def _has_left(self, commit: str, record: HunkRecord, blob: Blob) -> bool:
         """Whether most of what is distinctive of a record in a file does not stand in its own."""
@@ -439,6 +451,11 @@ class CommitRecords:
     def _log(self, name: str) -> str:
         """Return the name that the log had in a commit in which a file had this name."""
         return self._prefix + LOG if name.startswith(self._prefix) else LOG
+
+
+def _lines_from(commit: str, origins: Iterable[LineOrigin | None]) -> set[int]:
+    """Return the numbers of the lines that come from a commit."""
+    return {number for number, origin in enumerate(origins) if origin and origin.commit == commit}
 
 
 def _overlap(records: Sequence[HunkRecord]) -> bool:

@@ -20,7 +20,7 @@ from vibes_lsp.anchors.line_hashes import MASKED, line_hash
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import compact
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.file_changes import last_changes
+from vibes_lsp.history.file_changes import LastChange, last_changes
 from vibes_lsp.history.git_cache import digest_of
 from vibes_lsp.history.line_origins import LineOrigin, line_origins
 from vibes_lsp.history.repository import Repository
@@ -137,7 +137,7 @@ class CommittedOwners:
         self._owners: dict[tuple[str, str], _Owners] = {}
         self._origins: dict[tuple[str, str], list[LineOrigin | None]] = {}
         self._incomplete: set[tuple[str, str]] = set()
-        self._changes: dict[str, Mapping[str, str]] = {}
+        self._changes: dict[str, Mapping[str, LastChange]] = {}
 
     def owners(self, commit: str, path: str) -> Sequence[LineOwner | None]:
         """Return whose each line of a file of a commit is; None where no record says it.
@@ -243,19 +243,29 @@ class CommittedOwners:
         self, commit: str, name: str, ignored: Sequence[str] = (), *, ignore_space: bool = False
     ) -> list[LineOrigin | None]:
         since = self._since(commit)
-        start = self._last_changes(commit, since).get(name)
-        if start is None:
-            return [None] * len(self.commits.blob(commit, name).text.lines)
-        return line_origins(
-            self._repository,
-            name,
-            start,
-            since=since,
-            ignored=ignored,
-            ignore_space=ignore_space,
-        )
+        last = self._last_changes(commit, since).get(name)
+        numbers = range(len(self.commits.blob(commit, name).text.lines))
+        if last is None:
+            return [None] * len(numbers)
+        if last.is_whole:
+            moment = self._repository.commit_time(last.commit)
+            origins: list[LineOrigin | None] = [
+                LineOrigin(last.commit, name, number, moment) for number in numbers
+            ]
+        else:
+            origins = line_origins(
+                self._repository,
+                name,
+                last.commit,
+                since=since,
+                ignored=ignored,
+                ignore_space=ignore_space,
+            )
+        if not (ignored or ignore_space):
+            self.commits.keep_brought_lines(last.commit, name, origins)
+        return origins
 
-    def _last_changes(self, commit: str, since: datetime | None) -> Mapping[str, str]:
+    def _last_changes(self, commit: str, since: datetime | None) -> Mapping[str, LastChange]:
         """Return where blame of each file starts: so it stays known while HEAD moves.
 
         Raises:
@@ -263,7 +273,7 @@ class CommittedOwners:
         """
         if commit not in self._changes:
             key = f"changes {digest_of(sorted(self.commits.boundary))} {commit} {since}"
-            known = self._repository.cache.get(key, dict[str, str])
+            known = self._repository.cache.get(key, dict[str, LastChange])
             if known is None:
                 known = last_changes(self._repository, commit, since)
                 self._repository.cache.put(key, known)

@@ -133,9 +133,9 @@ def test_names_of_any_characters(repository: Repository, path: str) -> None:
     ]
     assert current_names(git, ["first.py"]) == {"first.py": path}
     assert last_changes(git, second, None) == {
-        path: second,
-        "first.py": second,
-        "other.py": first,
+        path: (second, False),
+        "first.py": (second, False),
+        "other.py": (first, True),
     }
     assert commits_by_file(git, ["HEAD"])[path] == {second}
     assert commits_by_file(git, ["HEAD"], [path]) == {path: {second}}
@@ -188,7 +188,7 @@ def test_git_settings_do_not_change_the_result(
     assert commits(repository, "new 1.py") == [second]
     assert commits(repository, "1.py") == [second, first]
     assert current_names(git, ["1.py"]) == {"1.py": "new 1.py"}
-    assert last_changes(git, second, None)["new 1.py"] == second
+    assert last_changes(git, second, None)["new 1.py"] == (second, False)
     git.close()
 
 

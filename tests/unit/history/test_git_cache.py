@@ -265,7 +265,7 @@ def test_paths_that_are_not_utf_8_are_not_cached(tmp_path: Path) -> None:
         assert origin is not None
         assert origin.path == name
         assert current_names(opened, [name, "\ud800.py"]) == {name: name}
-        assert last_changes(opened, commit, None) == {name: commit}
+        assert last_changes(opened, commit, None) == {name: (commit, True)}
         opened.close()
 
 

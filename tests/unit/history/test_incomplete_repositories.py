@@ -166,7 +166,7 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
     with pytest.raises(HistoryUnavailable):
         commit_patch(git, third, fourth)
     assert current_names(git, ["b.py"]) == {}, "the contents to compare are missing"
-    assert last_changes(git, fourth, None)["c.py"] == fourth
+    assert last_changes(git, fourth, None)["c.py"] == (fourth, False)
     assert files_of_commits(git, [second])[second] == {"a.py", "b.py"}
     assert set((clone.path / ".git/objects").rglob("*")) == packs
     clone.git("cat-file", "-p", f"{third}:b.py")
@@ -245,7 +245,7 @@ def test_a_repository_with_sha_256_names(tmp_path: Path) -> None:
     assert set(brought_by(git, "b.py", second)) == {first}
     assert git.objects.contents(f"{first}:src/a.py") == TEXT.encode()
     assert current_names(git, ["src/a.py"]) == {"src/a.py": "b.py"}
-    assert last_changes(git, second, None)["b.py"] == second
+    assert last_changes(git, second, None)["b.py"] == (second, False)
     git.close()
 
 

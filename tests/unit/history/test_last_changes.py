@@ -15,9 +15,10 @@ from tests.trails.repository import START
 from tests.unit.history.repositories import TEXT, open_git
 from vibes_lsp.history import file_changes
 from vibes_lsp.history.file_changes import last_changes
-from vibes_lsp.history.line_origins import line_origins
+from vibes_lsp.history.line_origins import LineOrigin, line_origins
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 PATHS = ("a.py", "b.py", "c.py", "d.py")
@@ -26,7 +27,7 @@ LATER = START + timedelta(minutes=4)
 """Older than some commits of a story, and newer than others."""
 
 KINDS = (
-    *("edit", "edit", "rename", "remove", "topic", "main", "merge"),
+    *("edit", "edit", "copy", "rename", "remove", "topic", "main", "merge"),
     *("amend", "reset", "rebase", "revert", "pack"),
 )
 STEPS = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 3)), max_size=14)
@@ -64,8 +65,30 @@ def test_a_commit_of_other_files_leaves_it_as_it_was(story: Story) -> None:
     story.repository.write("other.py", TEXT)
     after = story.repository.commit("Another file")
     known = last_changes(git, before, None)
-    assert last_changes(git, after, None) == {**known, "other.py": after}
+    assert last_changes(git, after, None) == {**known, "other.py": (after, True)}
     git.close()
+
+
+@pytest.mark.parametrize("is_removed", [False, True])
+def test_only_a_file_that_replaces_none_is_whole(story: Story, *, is_removed: bool) -> None:
+    story.repository.write("new.py", TEXT)
+    if is_removed:
+        (story.repository.path / "a.py").unlink()
+    head = story.repository.commit("A new file")
+    git = open_git(story.repository)
+    assert last_changes(git, head, None)["new.py"] == (head, not is_removed)
+    git.close()
+
+
+def test_a_file_that_a_merge_brings_is_not_whole(story: Story) -> None:
+    story.take(0, "topic", 0)
+    story.take(1, "edit", 2)
+    story.take(2, "main", 0)
+    story.take(3, "merge", 1)
+    git, head = open_git(story.repository), story.repository.head()
+    assert last_changes(git, head, None)[PATHS[2]] == (head, False)
+    git.close()
+    check(story)
 
 
 def test_a_commit_by_a_wrong_clock_hides_none_before_it(story: Story) -> None:
@@ -75,7 +98,7 @@ def test_a_commit_by_a_wrong_clock_hides_none_before_it(story: Story) -> None:
     story.repository.write("more.py", TEXT)
     head = story.repository.commit("One more")
     git = open_git(story.repository)
-    assert last_changes(git, head, SINCE)["a.py"] == before
+    assert last_changes(git, head, SINCE)["a.py"].commit == before
     git.close()
 
 
@@ -83,9 +106,9 @@ def test_what_is_older_is_not_listed(story: Story, monkeypatch: pytest.MonkeyPat
     story.repository.write("other.py", TEXT)
     head = story.repository.commit("Another file", (LATER + timedelta(hours=1)).isoformat())
     git = open_git(story.repository)
-    assert last_changes(git, head, LATER) == {"other.py": head}
+    assert last_changes(git, head, LATER) == {"other.py": (head, True)}
     monkeypatch.setattr(file_changes, "_MAX_OLDER", 0)
-    assert last_changes(git, head, LATER) == {"other.py": head}
+    assert last_changes(git, head, LATER) == {"other.py": (head, True)}
     git.close()
 
 
@@ -103,15 +126,17 @@ def test_the_boundary_of_a_shallow_clone_changed_all_files(story: Story, tmp_pat
     story.repository.git("clone", "-q", "--depth", "2", source, str(clone))
     git = open_git(Repository(clone))
     (boundary,) = git.shallow_boundary()
-    assert set(last_changes(git, story.repository.head(), None).values()) == {
-        boundary,
-        story.repository.head(),
-    }
+    changes = last_changes(git, story.repository.head(), None).values()
+    assert {change.commit for change in changes} == {boundary, story.repository.head()}
     git.close()
 
 
+def lines_from(commit: str, origins: Sequence[LineOrigin | None]) -> list[int]:
+    return [line for line, origin in enumerate(origins) if origin and origin.commit == commit]
+
+
 def check(story: Story) -> None:
-    """Compare blame from the last change of each file with that from HEAD."""
+    """Compare blame from the last change of each file, and of this alone, with that from HEAD."""
     git, head = open_git(story.repository), story.repository.head()
     for since in (None, SINCE, LATER):
         changes = last_changes(git, head, since)
@@ -119,10 +144,17 @@ def check(story: Story) -> None:
             if git.objects.entry(head, path) is None:
                 continue
             found = line_origins(git, path, head, since=since)
-            if path in changes:
-                assert line_origins(git, path, changes[path], since=since) == found
-            else:
+            if path not in changes:
                 assert found == [None] * len(found), "it did not change since"
+                continue
+            commit, is_whole = changes[path]
+            assert line_origins(git, path, commit, since=since) == found
+            known = git.objects.commit(commit)
+            assert known is not None
+            if is_whole:
+                assert found == [(commit, path, line, known.moment) for line in range(len(found))]
+            alone = line_origins(git, path, commit, excluded=known.parents)
+            assert lines_from(commit, found) == lines_from(commit, alone)
     git.close()
 
 
@@ -154,6 +186,10 @@ class Story:
             "revert": [("revert", "--no-edit", "-X", "theirs", "HEAD")],
             "pack": [("reflog", "expire", "--expire=now", "--all"), ("gc", "-q", "--prune=now")],
         }
+        source = self.repository.path / path
+        if step == "copy" and source.exists():
+            self.repository.write(other, source.read_text())
+            self.repository.commit(f"Copy {number}")
         if step == "edit":
             self._edit(number, path)
             self.repository.commit(f"Edit {number}")

@@ -99,7 +99,7 @@ def call_everything(writer: TrailWriter) -> None:
     assert staged_patch(git, parent, ["a.py"]) == [log]
     assert len(ids_added(git, [head], ".ai-audit/annotations.jsonl")[head]) == 1
     assert files_of_commits(git, [head])[head] == {"a.py", ".ai-audit/annotations.jsonl"}
-    assert last_changes(git, head, None)["a.py"] == head
+    assert last_changes(git, head, None)["a.py"].commit == head
     assert current_names(git, ["a.py", "gone.py"]) == {"a.py": "a.py"}
     assert [change.commit for change in file_changes(git, ["HEAD"], ["a.py"])] == [head, parent]
     assert commits_by_file(git, ["HEAD"], ["a.py"]) == {"a.py": {head, parent}}
