@@ -15,16 +15,15 @@ from typing import Any, Final, Generic, TypeVar
 
 from lsprotocol import types
 
-from vibes_lsp.errors import AuditDirNotFound, UnreadableFile, VibesError, report
+from vibes_lsp.errors import UnreadableFile, VibesError, report
 from vibes_lsp.history.given_up_commits import take_back
 from vibes_lsp.history.project_files import read_source
 from vibes_lsp.ingest.hook import has_waiting_events
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.extensions import KNOWLEDGE_CHANGED, PROVENANCE_CHANGED
 from vibes_lsp.lsp.features import diagnostics
-from vibes_lsp.lsp.projects import Project, Projects
+from vibes_lsp.lsp.projects import Project, Projects, audit_dir_at
 from vibes_lsp.lsp.server import Server
-from vibes_lsp.store.audit_dir import find_audit_dir
 from vibes_lsp.store.waiting import has_mark, waiting_place
 
 _logger = logging.getLogger(__name__)
@@ -386,14 +385,12 @@ class FileWatchers:
 
     async def watch(self, uri: str) -> None:
         """Watch what the trail of a file or folder has outside the client's folders, if it can."""
-        path = path_of(uri)
-        if path is None or not (self._can_watch and self._declares("relative_pattern_support")):
+        if not (self._can_watch and self._declares("relative_pattern_support")):
             return
-        try:
-            directory = find_audit_dir(path)
-            place = waiting_place(directory)
-        except (AuditDirNotFound, OSError):
+        directory = audit_dir_at(uri)
+        if directory is None:
             return
+        place = waiting_place(directory)
         folders = [folder for folder in map(path_of, self._server.folders) if folder is not None]
         # a linked work tree has its trail in the client's folder, but what waits elsewhere
         for watched in (directory.path, *(() if place is None else (place.folder.resolve(),))):

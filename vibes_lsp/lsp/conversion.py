@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from lsprotocol import types
 from pygls.uris import to_fs_path
@@ -97,14 +97,6 @@ def lines_of(within: types.Range) -> tuple[int, int]:
     """
     first, last = within.start.line + 1, within.end.line + (within.end.character > 0)
     return first, max(first, last)
-
-
-def range_members(first: int, last: int) -> dict[str, Any]:
-    """Return the JSON of the range of whole lines, 1-based and inclusive."""
-    return {
-        "start": {"line": first - 1, "character": 0},
-        "end": {"line": last, "character": 0},
-    }
 
 
 def place_of_lines(lines: Sequence[str], start: int, end: int, encoding: Encoding) -> types.Range:

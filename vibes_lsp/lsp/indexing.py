@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 import logging
 
-from vibes_lsp.errors import AuditDirNotFound, report
+from vibes_lsp.errors import report
 from vibes_lsp.lsp.background import look_up_history, refresh_project
 from vibes_lsp.lsp.child_process import INDEX, run_task
-from vibes_lsp.lsp.conversion import path_of
-from vibes_lsp.lsp.projects import MAX_READ, Project
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.shown_progress import Show, shown_progress
-from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
+from vibes_lsp.lsp.projects import MAX_READ, Project, audit_dir_at
+from vibes_lsp.lsp.server import Server, Show, shown_progress
+from vibes_lsp.store.audit_dir import AuditDir
 
 _logger = logging.getLogger(__name__)
 
@@ -35,14 +33,8 @@ class Indexing:
 
     def prepare(self, uri: str) -> None:
         """Index the log of a folder before the first request, if it is large."""
-        path = path_of(uri)
-        if path is None:
-            return
-        try:
-            directory = find_audit_dir(path)
-        except (AuditDirNotFound, OSError):
-            return
-        if _size(directory) >= MAX_READ:
+        directory = audit_dir_at(uri)
+        if directory is not None and _size(directory) >= MAX_READ:
             self._server.projects.refreshed(directory)
 
     def start(self, project: Project) -> None:

@@ -19,7 +19,7 @@ from vibes_lsp.lsp.conversion import (
     to_column,
     uri_in,
 )
-from vibes_lsp.lsp.placed_evidence import KNOWLEDGE_DIR, DocumentKnowledge
+from vibes_lsp.lsp.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.server import Server
 

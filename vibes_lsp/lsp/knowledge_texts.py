@@ -14,12 +14,11 @@ from lsprotocol.types import MarkupKind
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.knowledge.ai_lines import AiLines, CountAiLines, no_ai_lines
-from vibes_lsp.lsp.conversion import range_members
-from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
+from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import code_block, single_line, without_invisible
-from vibes_lsp.reports.placements import describe_lines
+from vibes_lsp.reports.placements import describe_lines, lsp_range
 
 _TEXT: Final = 400
 _NAME: Final = 60
@@ -104,15 +103,13 @@ class ClaimTexts:
     def _place(self, placed: PlacedCitation) -> dict[str, Any]:
         evidence, located = placed.citation.evidence, placed.located
         start, end = located.start, located.end
-        lines, ai = None, AiLines()
-        if start is not None and end is not None:
-            lines, ai = range_members(start, end), self.count(start, end)
+        ai = AiLines() if start is None or end is None else self.count(start, end)
         return {
             "evidenceId": evidence["id"],
             "sourceId": evidence["source_id"],
             "locator": evidence["locator"],
             "quote": evidence["quote"],
-            "range": lines,
+            "range": lsp_range(start, end),
             "lineStart": start,
             "lineEnd": end,
             "recordedLineStart": placed.lines.recorded.start,

@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.errors import OutdatedIndex, UnreadableFile
+from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, UnreadableFile
 from vibes_lsp.history.project_files import read_source
 from vibes_lsp.history.repository_state import RepositoryState
 from vibes_lsp.knowledge.ai_lines import CountAiLines, no_ai_lines
@@ -33,7 +33,7 @@ from vibes_lsp.lsp.snapshots import (
     TrailSnapshot,
     snapshot_of_file,
 )
-from vibes_lsp.store.audit_dir import AuditDir, nearest_audit_dir
+from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, nearest_audit_dir
 from vibes_lsp.store.config import load_config
 from vibes_lsp.store.files import real_path_in
 from vibes_lsp.trail.pending_completions import PendingCompletions
@@ -419,6 +419,15 @@ class Projects:
         """Delete the state of a document that was closed."""
         for project in self._projects.values():
             project.discard(uri)
+
+
+def audit_dir_at(uri: str) -> AuditDir | None:
+    """Return the trail that owns a file or folder; None if no trail does."""
+    path = path_of(uri)
+    try:
+        return None if path is None else find_audit_dir(path)
+    except (AuditDirNotFound, OSError):  # a folder that may not be entered, a name that is too long
+        return None
 
 
 def _find_trail(uri: str) -> tuple[AuditDir, str] | None:

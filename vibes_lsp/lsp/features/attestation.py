@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
 from vibes_lsp.lsp.attestations import file_and_tier, run_vibes
-from vibes_lsp.lsp.background import refresh_documents
+from vibes_lsp.lsp.background import Debouncer, refresh_documents
 from vibes_lsp.lsp.extensions import CommandName
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_documents import ShownDocuments
@@ -46,20 +45,17 @@ class AttestArguments:
 
 def register(server: Server, shown: ShownDocuments) -> None:
     """Offer the commands, and refresh audit files when there is a new result."""
-    tasks: set[asyncio.Task[None]] = set()
 
-    def refresh(directory: AuditDir) -> None:
+    async def refresh(directory: AuditDir) -> None:
         opened = [
             uri
             for uri in server.documents.uris()
             if (found := server.projects.audit_file(uri)) is not None
             and found[0].directory == directory
         ]
-        task = asyncio.get_running_loop().create_task(refresh_documents(server, opened))
-        tasks.add(task)
-        task.add_done_callback(tasks.discard)
+        await refresh_documents(server, opened)
 
-    server.attestations.on_change = refresh
+    server.attestations.on_change = Debouncer(refresh, 0).schedule
 
     @server.command(CommandName.VERIFY)
     async def verify(ls: Server, arguments: VerifyArguments) -> dict[str, Any]:

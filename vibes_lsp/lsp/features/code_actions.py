@@ -14,7 +14,7 @@ from uuid import uuid4
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.lsp.conversion import lines_of, range_members, to_characters
+from vibes_lsp.lsp.conversion import lines_of, to_characters
 from vibes_lsp.lsp.extensions import (
     CLIENT_KB_CONTRADICT,
     CLIENT_KB_PROPOSE,
@@ -24,14 +24,14 @@ from vibes_lsp.lsp.extensions import (
     CommandName,
     has_client_command,
 )
+from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.knowledge_texts import proposal_text
-from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
 from vibes_lsp.placing.placements import Placement
-from vibes_lsp.reports.placements import describe_edit, describe_lines
+from vibes_lsp.reports.placements import describe_edit, describe_lines, lsp_range
 
 REVIEW: Final = "vibes.review"
 CORRECT: Final = "vibes.correct"
@@ -215,7 +215,7 @@ class _Actions:
             f"{name} ({describe_lines(first, last)})",
             CORRECT,
             CommandName.REANCHOR,
-            {**self._argument(placement), "range": range_members(first, last), **version},
+            {**self._argument(placement), "range": lsp_range(first, last), **version},
         )
 
     def _shows(self, placement: Placement) -> Iterator[_Action]:
@@ -334,7 +334,7 @@ class _KnowledgeActions:
         """Return the argument for some lines, by default those of the request."""
         first, last = lines or lines_of(self.params.range)
         version = {} if self.knowledge.version is None else {"version": self.knowledge.version}
-        return {"uri": self.knowledge.uri, "range": range_members(first, last), **version}
+        return {"uri": self.knowledge.uri, "range": lsp_range(first, last), **version}
 
     def _can(self, command: str) -> bool:
         return has_client_command(self.ls.client_capabilities, command)

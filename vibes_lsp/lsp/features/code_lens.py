@@ -15,6 +15,7 @@ from typing import Final
 from lsprotocol import types
 
 from vibes_lsp.lsp.audit_files import (
+    RecordPlaces,
     found_by_id,
     outline_log,
     record_id,
@@ -27,9 +28,8 @@ from vibes_lsp.lsp.extensions import (
     has_client_command,
     own_capability,
 )
+from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.knowledge_texts import lens_title
-from vibes_lsp.lsp.placed_evidence import DocumentKnowledge, PlacedCitation
-from vibes_lsp.lsp.record_places import RecordPlaces
 from vibes_lsp.lsp.rendering import INDEXING, lens_text
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_documents import shows_documents

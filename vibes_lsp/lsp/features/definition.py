@@ -12,6 +12,7 @@ from lsprotocol import types
 
 from vibes_lsp.lsp.audit_files import (
     AuditPosition,
+    RecordPlaces,
     audit_position,
     found_by_id,
     references_in,
@@ -19,7 +20,6 @@ from vibes_lsp.lsp.audit_files import (
 from vibes_lsp.lsp.conversion import to_characters, uri_in
 from vibes_lsp.lsp.knowledge_navigation import knowledge_definition
 from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.record_places import RecordPlaces
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import can_be_in_project, normal_path

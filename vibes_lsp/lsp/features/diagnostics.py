@@ -17,20 +17,19 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.errors import CheckFailed
+from vibes_lsp.lsp.audit_files import location_now
 from vibes_lsp.lsp.child_process import CHECK, run_task
 from vibes_lsp.lsp.child_work import MAX_FINDINGS, check
 from vibes_lsp.lsp.config_file import config_document, findings_in_config
 from vibes_lsp.lsp.conversion import FIRST_LINE, Encoding, range_in_line
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.extensions import CommandName, ProjectArguments
+from vibes_lsp.lsp.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.knowledge_texts import state_words
-from vibes_lsp.lsp.placed_evidence import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.projects import MAX_READ
-from vibes_lsp.lsp.record_places import location_now
 from vibes_lsp.lsp.rendering import INDEXING
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.server import Server, shown_progress
 from vibes_lsp.lsp.settings import Settings
-from vibes_lsp.lsp.shown_progress import shown_progress
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member

@@ -18,9 +18,9 @@ from vibes_lsp.lsp.audit_files import audit_position, describe_reference
 from vibes_lsp.lsp.config_file import hover_in_config, member_at
 from vibes_lsp.lsp.conversion import range_of_lines
 from vibes_lsp.lsp.description import Description
+from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge
 from vibes_lsp.lsp.knowledge_navigation import knowledge_hover
 from vibes_lsp.lsp.knowledge_texts import ClaimTexts
-from vibes_lsp.lsp.placed_evidence import DocumentKnowledge
 from vibes_lsp.lsp.rendering import INDEXING, SEPARATOR, Markup
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line

@@ -1,19 +1,15 @@
-"""Placements for clients that draw them: `vibes/provenance`, `vibes.lookup`.
-
-`vibes.files` has the numbers that a file tree shows.
-"""
+"""Placements for clients that draw them: `vibes/provenance`, `vibes.lookup`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any, Final
 
 from lsprotocol import types
 
-from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, UnreadableFile
+from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
 from vibes_lsp.lsp.conversion import lines_of
 from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
@@ -21,17 +17,12 @@ from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
-from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
-from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.blame import line_kinds, ranges_by_kind
 from vibes_lsp.reports.placement_texts import age_and_reasons, display_name
-from vibes_lsp.reports.review_queue import needs_review, summarise_file
-from vibes_lsp.risk.policy import Policy
+from vibes_lsp.reports.review_queue import needs_review
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
-from vibes_lsp.trail.trail import Trail
 
-_MAX_FILES: Final = 1000
 _MAX_SUBJECT: Final = 200
 
 
@@ -48,13 +39,6 @@ class LookupArguments:
     uri: str
     range: types.Range | None = None
     lines: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class FilesArguments:
-    """The argument of `vibes.files`: files of any project."""
-
-    uris: list[str]
 
 
 def register(server: Server) -> None:
@@ -93,53 +77,6 @@ def register(server: Server) -> None:
         if params.runs:
             answer |= _with_runs(ls, snapshot, answer["placements"], params.previousResultId)
         return answer
-
-    @server.command(CommandName.FILES)
-    async def files(ls: Server, arguments: FilesArguments) -> dict[str, Any]:
-        """Return `{files}`, the numbers of files that have AI lines or wait for a review, as saved.
-
-        Each is `{uri, filePath, lines, verifiedLines, claimedLines, editedLines, share, waiting,
-        band}`: `waiting` is the number of annotations in the review queue, `band` their highest
-        risk band or null. At most 1000 files are looked at.
-        """
-        await ls.projects.until_indexed(arguments.uris[:_MAX_FILES])
-        found: list[Members] = []
-        by_project = ls.projects.owners(arguments.uris[:_MAX_FILES])
-        for project, uris in by_project:
-            work = partial(
-                _summaries,
-                project.trail,
-                project.snapshot.policy,
-                list(uris),
-                use_git=ls.settings.use_git,
-            )
-            numbers = await ls.run_in_thread(work)
-            found += ({**each, "uri": uris[str(each["filePath"])]} for each in numbers)
-        return {"files": found}
-
-
-def _summaries(
-    beside: Trail, policy: Policy, paths: Sequence[str], *, use_git: bool
-) -> list[Members]:
-    """Return the numbers of those files that have annotations, in a thread with a trail of its own.
-
-    A path may be that of a folder, or of a file that cannot be read.
-    """
-    trail = Trail(beside.directory, uses_saved=True)
-    found: list[Members] = []
-    with ProjectLocator(trail, use_git=use_git, use_cache=True) as locator:
-        locator.refresh({})
-        scorer = Scorer(trail, policy)
-        for path in paths:
-            try:
-                summary = summarise_file(locator, scorer, path)
-            except OutdatedIndex:  # not of this file
-                raise
-            except UnreadableFile:
-                continue
-            if summary is not None:
-                found.append(summary.as_json())
-    return found
 
 
 def _snapshot(ls: Server, uri: str) -> DocumentSnapshot:

@@ -1,4 +1,7 @@
-"""The review queue of a project: `vibes.queue`, at once or in parts while files are read."""
+"""What waits for a review: `vibes.queue`, at once or in parts while files are read.
+
+`vibes.files` has the numbers that a file tree shows.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,25 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from lsprotocol import types
 
-from vibes_lsp.errors import OutdatedIndex
+from vibes_lsp.errors import OutdatedIndex, UnreadableFile
 from vibes_lsp.lsp.extensions import CommandName
+from vibes_lsp.lsp.projects import Project
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.model.members import Members
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.found_annotations import FoundAnnotation
 from vibes_lsp.reports.placement_texts import age_and_reasons
-from vibes_lsp.reports.review_queue import ReviewProgress, review_progress
-from vibes_lsp.risk.policy import Policy
+from vibes_lsp.reports.review_queue import ReviewProgress, review_progress, summarise_file
 from vibes_lsp.trail.trail import Trail
 
+_T = TypeVar("_T")
 _MAX_QUEUE: Final = 1000
+_MAX_FILES: Final = 1000
 _PART_INTERVAL: Final = 0.25
 """Seconds between two parts: often enough to be watched, seldom enough to cost little."""
 
@@ -44,6 +49,13 @@ class QueueArguments:
     uri: str | None = None
     limit: int = 200
     partialResultToken: types.ProgressToken | None = None  # noqa: N815  # its name on the wire
+
+
+@dataclass(frozen=True, slots=True)
+class FilesArguments:
+    """The argument of `vibes.files`: files of any project."""
+
+    uris: list[str]
 
 
 class _Cancelled(Exception):
@@ -67,7 +79,13 @@ class _Parts:
         self._reviewed = 0
         self._last = 0.0
 
-    def add(self, progress: ReviewProgress) -> None:
+    def search(self, locator: ProjectLocator, scorer: Scorer) -> ReviewProgress:
+        """Search all files, and send everything that is found."""
+        found = review_progress(locator, scorer, self._add)
+        self._flush()
+        return found
+
+    def _add(self, progress: ReviewProgress) -> None:
         """Add what one file has, and send a part if it is time.
 
         Raises:
@@ -80,9 +98,9 @@ class _Parts:
         self._waiting += progress.waiting
         self._reviewed += progress.reviewed
         if time.monotonic() - self._last >= _PART_INTERVAL:
-            self.flush()
+            self._flush()
 
-    def flush(self) -> None:
+    def _flush(self) -> None:
         """Send what was not sent yet."""
         if self._send is None:
             return
@@ -95,7 +113,7 @@ class _Parts:
 
 
 def register(server: Server) -> None:
-    """Offer the command."""
+    """Offer the commands."""
 
     @server.command(CommandName.QUEUE)
     async def queue(ls: Server, arguments: QueueArguments) -> dict[str, Any]:
@@ -111,17 +129,10 @@ def register(server: Server) -> None:
             loop.call_soon_threadsafe(ls.progress, types.ProgressParams(token, part))
 
         parts = _Parts(root, None if token is None else partial(send, token))
-        work = partial(
-            _search,
-            project.snapshot.trail,
-            project.snapshot.policy,
-            parts,
-            use_git=ls.settings.use_git,
-        )
         try:
-            found = await ls.run_in_thread(work)
+            found = await _search(ls, project, parts.search)
         except OutdatedIndex:  # with what was sent already
-            found = await ls.run_in_thread(work)
+            found = await _search(ls, project, parts.search)
         finally:
             parts.is_cancelled.set()  # ends the search, if that is not done
         waiting = found.waiting
@@ -132,6 +143,21 @@ def register(server: Server) -> None:
         if parts.sent == set(map(_key, waiting)):
             return {"placements": [], **counts}
         return {"placements": _with_uris(root, waiting), "isWhole": True, **counts}
+
+    @server.command(CommandName.FILES)
+    async def files(ls: Server, arguments: FilesArguments) -> dict[str, Any]:
+        """Return `{files}`, the numbers of files that have AI lines or wait for a review, as saved.
+
+        Each is `{uri, filePath, lines, verifiedLines, claimedLines, editedLines, share, waiting,
+        band}`: `waiting` is the number of annotations in the review queue, `band` their highest
+        risk band or null. At most 1000 files are looked at.
+        """
+        await ls.projects.until_indexed(arguments.uris[:_MAX_FILES])
+        found: list[Members] = []
+        for project, uris in ls.projects.owners(arguments.uris[:_MAX_FILES]):
+            numbers = await _search(ls, project, partial(_summaries, list(uris)))
+            found += ({**each, "uri": uris[str(each["filePath"])]} for each in numbers)
+        return {"files": found}
 
 
 def _key(found: FoundAnnotation) -> tuple[str, str]:
@@ -147,11 +173,34 @@ def _with_uris(root: Path, found: Sequence[FoundAnnotation]) -> list[Members]:
     ]
 
 
-def _search(beside: Trail, policy: Policy, parts: _Parts, *, use_git: bool) -> ReviewProgress:
-    """Search all files, in a thread with a trail of its own; git is asked."""
-    trail = Trail(beside.directory, uses_saved=True)
-    with ProjectLocator(trail, use_git=use_git, use_cache=True) as locator:
-        locator.refresh({})
-        found = review_progress(locator, Scorer(trail, policy), parts.add)
-    parts.flush()
+async def _search(
+    ls: Server, project: Project, search: Callable[[ProjectLocator, Scorer], _T]
+) -> _T:
+    """Return what a search in files returns, in a thread with a trail of its own; git is asked."""
+    directory, policy, use_git = project.directory, project.snapshot.policy, ls.settings.use_git
+
+    def work() -> _T:
+        trail = Trail(directory, uses_saved=True)
+        with ProjectLocator(trail, use_git=use_git, use_cache=True) as locator:
+            locator.refresh({})
+            return search(locator, Scorer(trail, policy))
+
+    return await ls.run_in_thread(work)
+
+
+def _summaries(paths: Sequence[str], locator: ProjectLocator, scorer: Scorer) -> list[Members]:
+    """Return the numbers of those files that have annotations.
+
+    A path may be that of a folder, or of a file that cannot be read.
+    """
+    found: list[Members] = []
+    for path in paths:
+        try:
+            summary = summarise_file(locator, scorer, path)
+        except OutdatedIndex:  # not of this file
+            raise
+        except UnreadableFile:
+            continue
+        if summary is not None:
+            found.append(summary.as_json())
     return found

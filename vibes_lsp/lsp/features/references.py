@@ -11,9 +11,8 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.audit_files import audit_position
+from vibes_lsp.lsp.audit_files import RecordPlaces, audit_position, location_now
 from vibes_lsp.lsp.knowledge_navigation import knowledge_references
-from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import normal_path

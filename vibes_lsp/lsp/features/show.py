@@ -17,9 +17,9 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
+from vibes_lsp.lsp.audit_files import location_now
 from vibes_lsp.lsp.description import Description
 from vibes_lsp.lsp.extensions import CommandName
-from vibes_lsp.lsp.record_places import location_now
 from vibes_lsp.lsp.rendering import Markup
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_documents import (

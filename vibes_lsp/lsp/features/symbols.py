@@ -15,8 +15,8 @@ from typing import Final, TypeVar
 
 from lsprotocol import types
 
+from vibes_lsp.lsp.audit_files import RecordPlaces, location_now
 from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.record_places import RecordPlaces, location_now
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
