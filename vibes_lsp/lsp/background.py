@@ -148,7 +148,8 @@ async def look_up_history(ls: Server, project: Project) -> None:
             project.accept_history(request, found)
             await _refresh_outdated_in(ls, project)
             if coverage.covers_all(opened_in(project)):
-                closed = await ls.run_in_thread(project.history.look_up_closed_files)
+                look_up = partial(project.history.look_up_closed_files, request)
+                closed = await ls.run_in_thread(look_up)
                 if project.accept_closed_files(request, closed):
                     await refresh_project(ls, project)
             await _say_what_is_late(ls, project)

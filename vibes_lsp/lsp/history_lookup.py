@@ -14,9 +14,8 @@ from typing import TypeVar
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.exchange.brought_lines import BroughtLines, committed_file
-from vibes_lsp.exchange.note_overlay import LineNote, notes_of_lines
+from vibes_lsp.exchange.note_overlay import notes_of_lines
 from vibes_lsp.exchange.trailer_overlay import trailers_of_lines
-from vibes_lsp.history.agent_trailers import AgentTrailer
 from vibes_lsp.history.objects import Commit
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.snapshots import ClosedFiles, HistorySnapshot, LookedUpFile
@@ -138,7 +137,6 @@ class HistoryLookup:
     def __init__(self, beside: Trail) -> None:
         self._beside = beside
         self._locator: ProjectLocator | None = None
-        self._request = LookupRequest()
         self._closed_files = ClosedFiles()
         self._closed_files_of: tuple[str | None, Sequence[str], int] = None, (), -1
         self._files: dict[str, LookedUpFile] = {}
@@ -146,13 +144,12 @@ class HistoryLookup:
 
     def look_up(self, request: LookupRequest) -> HistorySnapshot:
         """Return what history says of all open documents, those of the request asked now."""
-        return self._answer(lambda: self._look_up(request))
+        return self._answer(self._look_up, request)
 
     def _look_up(self, request: LookupRequest) -> HistorySnapshot:
         if not request.use_git:
             self.close()
             return HistorySnapshot(is_done=True)
-        self._request = request
         self._files = {path: each for path, each in self._files.items() if path in request.opened}
         locator = self._refreshed(request)
         for path, text in request.texts.items():
@@ -194,35 +191,27 @@ class HistoryLookup:
             for lineage in lineages
             if (commit := locator.resolved_commits.get(lineage.first.id)) is not None
         }
-        notes, trailers = (
-            self._said_of_commits(locator, path) if request.use_notes else (None, None)
-        )
+        notes = trailers = None
+        if request.use_notes and (repository := locator.repository) is not None:
+            file = committed_file(repository, locator.trail.directory.project, path)
+            if file is not None:
+                notes = notes_of_lines(repository, file)
+                trailers = trailers_of_lines(repository, file)
         subjects = _subjects(locator, lineages)
         commits = _commits_of_others(locator, known.head)
         return LookedUpFile(known, former, resolved, notes, trailers, subjects, commits)
 
-    @staticmethod
-    def _said_of_commits(
-        locator: ProjectLocator, path: str
-    ) -> tuple[BroughtLines[LineNote] | None, BroughtLines[AgentTrailer] | None]:
-        """Return what notes and trailers say of the commits that brought a file's lines."""
-        repository, project = locator.repository, locator.trail.directory.project
-        file = None if repository is None else committed_file(repository, project, path)
-        if repository is None or file is None:
-            return None, None
-        return notes_of_lines(repository, file), trailers_of_lines(repository, file)
-
-    def look_up_closed_files(self) -> ClosedFiles:
+    def look_up_closed_files(self, request: LookupRequest) -> ClosedFiles:
         """Return the commits of existing files' annotations, and the names of renamed files.
 
         They are read again only when HEAD, the log or the names of existing files are others: what
         was recorded since has no commit yet.
         """
-        return self._answer(self._look_up_closed_files)
+        return self._answer(self._look_up_closed_files, request)
 
-    def _look_up_closed_files(self) -> ClosedFiles:
+    def _look_up_closed_files(self, request: LookupRequest) -> ClosedFiles:
         locator = self._locator
-        if not self._request.use_git or locator is None or locator.repository is None:
+        if not request.use_git or locator is None or locator.repository is None:
             return ClosedFiles()
         names = tuple(locator.recorded_names(locator.annotated_files()))
         state = locator.head(), names, locator.trail.log.epoch
@@ -240,15 +229,15 @@ class HistoryLookup:
         self._nearest[tuple(commits)] = found
         return found
 
-    def _answer(self, look_up: Callable[[], _T]) -> _T:
+    def _answer(self, look_up: Callable[[LookupRequest], _T], request: LookupRequest) -> _T:
         """Look up, once more if the log or its index is another one meanwhile."""
         try:
             try:
-                return look_up()
+                return look_up(request)
             except OutdatedIndex:
                 if self._locator is not None:
-                    self._locator.refresh(self._request.renamed)
-                return look_up()
+                    self._locator.refresh(request.renamed)
+                return look_up(request)
         finally:
             if (locator := self._locator) is not None:
                 locator.trail.end_answer()
@@ -256,7 +245,6 @@ class HistoryLookup:
     def close(self) -> None:
         """End git's processes."""
         self._files = {}
-        self._request = LookupRequest(use_git=False)
         if self._locator is not None:
             self._locator.close()
             self._locator = None

@@ -12,9 +12,8 @@ import logging
 from vibes_lsp.errors import report
 from vibes_lsp.lsp.background import look_up_history, refresh_project
 from vibes_lsp.lsp.child_process import INDEX, run_task
-from vibes_lsp.lsp.projects import MAX_READ, Project, audit_dir_at
+from vibes_lsp.lsp.projects import MAX_READ, Project, audit_dir_at, size_of
 from vibes_lsp.lsp.server import Server, Show, shown_progress
-from vibes_lsp.store.audit_dir import AuditDir
 
 _logger = logging.getLogger(__name__)
 
@@ -34,7 +33,7 @@ class Indexing:
     def prepare(self, uri: str) -> None:
         """Index the log of a folder before the first request, if it is large."""
         directory = audit_dir_at(uri)
-        if directory is not None and _size(directory) >= MAX_READ:
+        if directory is not None and size_of(directory.log) >= MAX_READ:
             self._server.projects.refreshed(directory)
 
     def start(self, project: Project) -> None:
@@ -83,7 +82,7 @@ async def _read(server: Server, project: Project, show: Show) -> None:
         return
     if (problem := result.get("problem")) is not None:
         _logger.warning("the index of %s is not saved: %s", directory.path, problem)
-    loop, size = asyncio.get_running_loop(), max(1, _size(directory))
+    loop, size = asyncio.get_running_loop(), max(1, size_of(directory.log))
 
     def show_from_thread(done: int) -> None:
         loop.call_soon_threadsafe(show_part, INDEX, 100 * done // size)
@@ -93,10 +92,3 @@ async def _read(server: Server, project: Project, show: Show) -> None:
         trail.end_answer()
 
     await server.run_in_thread(index)
-
-
-def _size(directory: AuditDir) -> int:
-    try:
-        return directory.log.stat().st_size
-    except OSError:
-        return 0

@@ -421,6 +421,15 @@ class Projects:
             project.discard(uri)
 
 
+def size_of(*files: Path) -> int:
+    """Return the bytes of all files that can be read."""
+    size = 0
+    for file in files:
+        with suppress(OSError):
+            size += file.stat().st_size
+    return size
+
+
 def audit_dir_at(uri: str) -> AuditDir | None:
     """Return the trail that owns a file or folder; None if no trail does."""
     path = path_of(uri)

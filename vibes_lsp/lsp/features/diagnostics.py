@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
@@ -26,10 +25,9 @@ from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.extensions import CommandName, ProjectArguments
 from vibes_lsp.lsp.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.knowledge_texts import state_words
-from vibes_lsp.lsp.projects import MAX_READ
+from vibes_lsp.lsp.projects import MAX_READ, size_of
 from vibes_lsp.lsp.rendering import INDEXING
 from vibes_lsp.lsp.server import Server, shown_progress
-from vibes_lsp.lsp.settings import Settings
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member
@@ -147,9 +145,7 @@ async def _trail_diagnostics(
         hint = types.DiagnosticSeverity.Hint
         return [types.Diagnostic(FIRST_LINE, INDEXING, hint, "indexing", source=SOURCE)]
     if snapshot is not None:
-        encoding = ls.documents.encoding
-        risks = _risks(snapshot, ls.settings, encoding)
-        return _with_related(ls, snapshot, risks) + _location_hints(snapshot, encoding)
+        return _risks(ls, snapshot) + _location_hints(snapshot, ls.documents.encoding)
     owner = ls.projects.owner(uri)
     if owner is None:
         return []
@@ -180,9 +176,7 @@ def _attestation_faults(ls: Server, uri: str) -> list[types.Diagnostic]:
     return [types.Diagnostic(FIRST_LINE, fault, severity, "attestation", source=SOURCE)]
 
 
-def _risks(
-    snapshot: DocumentSnapshot, settings: Settings, encoding: Encoding
-) -> list[tuple[Placement, types.Diagnostic]]:
+def _risks(ls: Server, snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
     """Return risks from the chosen band up that no person approved for the current text (R6).
 
     None while PRISM is off, and none for placements that claim no code (`Placement.is_claim`),
@@ -201,7 +195,7 @@ def _risks(
             or not placement.is_claim
             or placement.is_guess
             or placement.lineage.action == Action.DELETE
-            or not Band(str(band)).reaches(settings.minimum_band)
+            or not Band(str(band)).reaches(ls.settings.minimum_band)
         ):
             continue
         review = _open_review(facts["review"])
@@ -210,37 +204,39 @@ def _risks(
         reasons = [single_line(each, 120) for each in main_reasons(facts, with_review=False)]
         why = f": {'; '.join(reasons)}" if reasons else ""
         message = f"risk {snapshot.report.describe_risk(facts)}, {review}{why}"
-        severity = types.DiagnosticSeverity.Warning
-        place = _place(snapshot, placement, encoding)
+        place = _place(snapshot, placement, ls.documents.encoding)
         if place is not None:
-            diagnostic = types.Diagnostic(place, message, severity, f"risk-{band}", source=SOURCE)
-            found.append((placement, diagnostic))
+            diagnostic = types.Diagnostic(
+                place,
+                message,
+                types.DiagnosticSeverity.Warning,
+                f"risk-{band}",
+                source=SOURCE,
+                related_information=_related(ls, snapshot, placement),
+            )
+            found.append(diagnostic)
     return found
 
 
-def _with_related(
-    ls: Server, snapshot: DocumentSnapshot, risks: list[tuple[Placement, types.Diagnostic]]
-) -> list[types.Diagnostic]:
-    """Add the other ranges of its prompt to each risk, for clients with related information."""
-    if not ls.declared("text_document", "publish_diagnostics", "related_information"):
-        return [diagnostic for _, diagnostic in risks]
-    for placement, diagnostic in risks:
-        prompt = placement.current.text("prompt_hash")
-        if prompt is None:
-            continue
-        related = [
-            types.DiagnosticRelatedInformation(
-                place,
-                f"of the same prompt: {single_line(describe_edit(each), 60)}",
-            )
-            for each in snapshot.placements
-            if each is not placement
-            and each.is_claim
-            and each.current.text("prompt_hash") == prompt
-            and (place := location_now(snapshot, each, ls.documents.encoding)) is not None
-        ]
-        diagnostic.related_information = related[:_MAX_RELATED] or None
-    return [diagnostic for _, diagnostic in risks]
+def _related(
+    ls: Server, snapshot: DocumentSnapshot, placement: Placement
+) -> list[types.DiagnosticRelatedInformation] | None:
+    """Return the other ranges of a placement's prompt, for clients with related information."""
+    prompt = placement.current.text("prompt_hash")
+    declared = ls.declared("text_document", "publish_diagnostics", "related_information")
+    if prompt is None or not declared:
+        return None
+    related = [
+        types.DiagnosticRelatedInformation(
+            place, f"of the same prompt: {single_line(describe_edit(each), 60)}"
+        )
+        for each in snapshot.placements
+        if each is not placement
+        and each.is_claim
+        and each.current.text("prompt_hash") == prompt
+        and (place := location_now(snapshot, each, ls.documents.encoding)) is not None
+    ]
+    return related[:_MAX_RELATED] or None
 
 
 def _open_review(review: JsonValue) -> str | None:
@@ -433,17 +429,9 @@ async def check_project(server: Server, directory: AuditDir, path: str | None = 
     Raises:
         VibesError: The trail cannot be checked.
     """
-    if not _is_large(directory):
+    if size_of(directory.log, directory.manifest) < MAX_READ:
         return await server.run_in_thread(partial(check, directory, path))
     return await _check_in_process(server, directory, path)
-
-
-def _is_large(directory: AuditDir) -> bool:
-    size = 0
-    for file in (directory.log, directory.manifest):
-        with suppress(OSError):
-            size += file.stat().st_size
-    return size >= MAX_READ
 
 
 async def _check_in_process(server: Server, directory: AuditDir, path: str | None) -> Members:

@@ -70,7 +70,8 @@ def _handler(
         uri = members.get("uri")
         project = await ls.indexed_project(uri if isinstance(uri, str) else None)
         try:
-            prepared = _PREPARE.get(use_case, _with_text)(ls, members)
+            prepare = _of_completion if use_case == "inline-completion" else _with_text
+            prepared = prepare(ls, members)
             texts = open_texts(ls.projects, project) if project.pending else {}
             homes = [each.directory for each in ls.projects.all() if each is not project]
             work = partial(_execute, use_case, prepared, project.recorder, texts, homes)
@@ -194,11 +195,6 @@ def _ends(value: Any) -> dict[str, types.Position]:
         }
     except (AttributeError, KeyError, TypeError, ValueError):  # ValueError: a number out of range
         return {}
-
-
-_PREPARE: Final[dict[str, Callable[[Server, dict[str, Any]], dict[str, Any]]]] = {
-    "inline-completion": _of_completion,
-}
 
 
 def _execute(
