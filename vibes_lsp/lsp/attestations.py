@@ -19,7 +19,7 @@ from vibes_lsp.lsp.child_process import end_process, start_module
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.escaping import single_line
-from vibes_lsp.model.members import Members, integer, objects, text
+from vibes_lsp.model.members import Members, integer, objects, text, texts
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.patience import ATTESTATION
 from vibes_lsp.store.audit_dir import AuditDir
@@ -94,11 +94,6 @@ class AttestationState:
         """Return the result for each signature."""
         return objects(self.members.get("signatures"))
 
-    def _problems(self) -> list[str]:
-        found = self.members.get("problems")
-        listed = found if isinstance(found, list) else []
-        return [single_line(each, _MAX_TEXT) for each in listed if isinstance(each, str)]
-
     def _first_fault(self) -> str:
         bad = [each for each in self.signature_results() if text(each, "verdict") == "bad"]
         if bad:
@@ -106,7 +101,8 @@ class AttestationState:
         for each in self.files():
             if text(each, "status") in _NOT_HELD:
                 return f"{_line(each, 'name')}: {_line(each, 'reason')}"
-        return next(iter(self._problems()), "see `vibes verify`")
+        problems = texts(self.members, "problems")
+        return single_line(problems[0], _MAX_TEXT) if problems else "see `vibes verify`"
 
     def _first_reason(self) -> str:
         checked = ((self.signature_results(), "verdict"), (self.files(), "status"))

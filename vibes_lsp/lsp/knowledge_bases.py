@@ -11,7 +11,7 @@ import logging
 import os
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 
@@ -425,27 +425,11 @@ def find_knowledge_folder(file: Path) -> Path | None:
 
     A link is none: a project could lead into another one.
     """
-    for candidate in _candidates(file):
-        # Every answer asks. Access takes a third of the time of the other questions.
-        if (
-            os.access(candidate, os.F_OK)
-            and os.path.isdir(candidate)  # noqa: PTH112
-            and not os.path.islink(candidate)  # noqa: PTH114
-        ):
-            return Path(candidate)
+    for folder in file.parents:
+        candidate = folder / KNOWLEDGE_DIR
+        if os.path.isdir(candidate) and not candidate.is_symlink():  # noqa: PTH112  # any name
+            return candidate
     return None
-
-
-@lru_cache(maxsize=1024)
-def _candidates(file: Path) -> tuple[str, ...]:
-    """Return where the knowledge base of a file may be, the nearest first."""
-    found, folder = [], os.path.dirname(file)  # noqa: PTH120
-    while True:
-        found.append(os.path.join(folder, KNOWLEDGE_DIR))  # noqa: PTH118
-        parent = os.path.dirname(folder)  # noqa: PTH120
-        if parent == folder:
-            return tuple(found)
-        folder = parent
 
 
 def is_knowledge_file(uri: str) -> bool:
