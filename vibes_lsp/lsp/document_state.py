@@ -85,13 +85,13 @@ class DocumentState:
             self.document.saved_revision,
         )
 
-    def update(self, trail: TrailSnapshot) -> None:
-        """Place the annotations again after a save, and after a change of the trail."""
+    def snapshot(self, trail: TrailSnapshot, *, is_provisional: bool) -> DocumentSnapshot:
+        """Return the document; the last snapshot if nothing has changed.
+
+        After a save, and after a change of the trail, the annotations are placed again.
+        """
         if not self.is_current(trail):
             self._place(trail, self.placements() if self.document.has_changes else ())
-
-    def snapshot(self, trail: TrailSnapshot, *, is_provisional: bool) -> DocumentSnapshot:
-        """Return the document, updated before; the last snapshot if nothing has changed."""
         placements, last = self.placements(), self._snapshot
         if (
             last is None

@@ -187,7 +187,6 @@ class Project:
         state = self._state_of(document)
         if state is None:
             state = self._documents[uri] = DocumentState(path, document, self._snapshot)
-        state.update(self._snapshot)
         return state.snapshot(self._snapshot, is_provisional=is_provisional)
 
     def snapshot_while_typing(self, document: Document) -> DocumentSnapshot | None:

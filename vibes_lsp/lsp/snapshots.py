@@ -162,13 +162,8 @@ class TrailSnapshot:
 
     def place(self, path: str, text: Text, known: KnownFile, *, is_open: bool) -> list[Placement]:
         """Return where the annotations of a file are in a text; see `placing.project_owners`."""
-        return place_file(
-            self.trail,
-            self.names_of(path, is_open=is_open),
-            text,
-            known,
-            pending=self.pending.lineages_in(path),
-        )
+        names, pending = self.names_of(path, is_open=is_open), self.pending.lineages_in(path)
+        return place_file(self.trail, names, text, known, pending=pending)
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,16 +252,9 @@ def snapshot_of_document(
     """Return the snapshot of an open document."""
     found = trail.history.files.get(path)
     commits = trail.closed_files.commits if found is None else found.resolved_commits
-    return DocumentSnapshot(
-        trail,
-        path,
-        document.uri,
-        document.version,
-        document.text,
-        placements,
-        _report(trail, document.text, commits),
-        is_provisional,
-    )
+    uri, version, text = document.uri, document.version, document.text
+    report = _report(trail, text, commits)
+    return DocumentSnapshot(trail, path, uri, version, text, placements, report, is_provisional)
 
 
 def snapshot_of_file(
@@ -281,9 +269,5 @@ def snapshot_of_file(
 def _report(
     trail: TrailSnapshot, text: Text, resolved_commits: Mapping[str, ResolvedCommit]
 ) -> PlacementReport:
-    return PlacementReport(
-        trail.trail,
-        text,
-        scorer=Scorer(trail.trail, trail.policy),
-        resolved_commits=resolved_commits,
-    )
+    scorer = Scorer(trail.trail, trail.policy)
+    return PlacementReport(trail.trail, text, scorer=scorer, resolved_commits=resolved_commits)

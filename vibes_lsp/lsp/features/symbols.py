@@ -165,9 +165,11 @@ async def _risky(
     matching = (path for path in map(places.path_now, recorded) if query.place_in(path) is not None)
     for path in islice(dict.fromkeys(matching), _MAX_RISKY_FILES):
         snapshot = await places.snapshot(path)
-        for each in () if snapshot is None else _above(snapshot, settings.minimum_band):
-            place = None if snapshot is None else location_now(snapshot, each, places.encoding)
-            if snapshot is None or place is None:
+        if snapshot is None:
+            continue
+        for each in _above(snapshot, settings.minimum_band):
+            place = location_now(snapshot, each, places.encoding)
+            if place is None:
                 continue
             band, name = snapshot.report.band(each), display_name(each, snapshot.text)
             title = single_line(f"{band} risk: {name} in {path}", _MAX_NAME)
