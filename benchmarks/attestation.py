@@ -20,13 +20,13 @@ from typing import Any, Final
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
+from vibes_lsp.attestation.envelope import Envelope, parse_envelope
+from vibes_lsp.attestation.file_digest import digest_file
+from vibes_lsp.attestation.keys import PrivateKey
+from vibes_lsp.attestation.statement import SUBJECT_NAMES, Statement, Subject
+from vibes_lsp.attestation.trusted_keys import Role, TrustedKey
+from vibes_lsp.attestation.verification import verify
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.verify.envelope import Envelope, parse_envelope
-from vibes_lsp.verify.file_digest import digest_file
-from vibes_lsp.verify.keys import PrivateKey
-from vibes_lsp.verify.statement import SUBJECT_NAMES, Statement, Subject
-from vibes_lsp.verify.trusted_keys import Role, TrustedKey
-from vibes_lsp.verify.verification import verify
 
 _BYTES: Final = 1_200_000_000
 _ADDED: Final = 10_000

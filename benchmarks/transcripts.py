@@ -22,10 +22,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from vibes_lsp.history.file_changes import changes_since
-from vibes_lsp.history.objects import GitObjects, parse_seconds
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.file_changes import changes_since
+from vibes_lsp.git.objects import GitObjects, parse_seconds
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail

@@ -40,8 +40,8 @@ _PRELOADED: Final[Mapping[str, Sequence[str]]] = {
     ),
     "vibes mcp": (
         "vibes_lsp.cli.kb",
-        "vibes_lsp.mcp_server.server",
-        "vibes_lsp.mcp_server.knowledge_server",
+        "vibes_lsp.mcp.server",
+        "vibes_lsp.mcp.knowledge_server",
     ),
     "vibes-lsp": ("vibes_lsp.lsp.main", "vibes_lsp.lsp.lifecycle", "vibes_lsp.lsp.transport"),
 }

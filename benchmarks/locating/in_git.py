@@ -18,7 +18,7 @@ from benchmarks.locating.cases import Case, Range, Written
 from vibes_lsp.anchors.create_anchors import create_anchors
 from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.placing.project_owners import ProjectOwners
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail

@@ -11,13 +11,13 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import quote, urlencode, urlsplit, urlunsplit
 
+from vibes_lsp.attestation.envelope import MAX_ENVELOPE, Envelope, parse_envelope
+from vibes_lsp.attestation.http_client import ask_json, check_url
+from vibes_lsp.attestation.keys import PublicKey
 from vibes_lsp.errors import BadEnvelope, ServiceFailure
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.verify.envelope import MAX_ENVELOPE, Envelope, parse_envelope
-from vibes_lsp.verify.http_client import ask_json, check_url
-from vibes_lsp.verify.keys import PublicKey
 
 SUBMIT_PATH: Final = "/api/attestation/submit"
 FIND_PATH: Final = "/api/attestations"

@@ -26,10 +26,10 @@ from opentimestamps.core.serialize import (
 )
 from opentimestamps.core.timestamp import DetachedTimestampFile, Timestamp
 
+from vibes_lsp.attestation.http_client import ask
+from vibes_lsp.attestation.signature_checks import SignatureVerdict
+from vibes_lsp.attestation.timestamp_proofs import TimestampCheck
 from vibes_lsp.errors import ServiceFailure, VibesError
-from vibes_lsp.verify.http_client import ask
-from vibes_lsp.verify.signature_checks import SignatureVerdict
-from vibes_lsp.verify.timestamp_proofs import TimestampCheck
 
 DEFAULT_CALENDARS: Final[tuple[str, ...]] = tuple(DEFAULT_AGGREGATORS)
 """The public calendars that the library lists."""

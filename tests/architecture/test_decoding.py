@@ -8,7 +8,7 @@ from tests.requirements import REPOSITORY
 
 THE_DECODER = "vibes_lsp/model/canonical_json.py"
 OWN_CACHES = {
-    "vibes_lsp/history/git_cache.py",
+    "vibes_lsp/git/git_cache.py",
     "vibes_lsp/ingest/command_files.py",
     "vibes_lsp/reports/found_annotations.py",
 }

@@ -13,9 +13,9 @@ from typing import Any, Final, TypeAlias
 
 from typing_extensions import override
 
-from vibes_lsp.verify.cosigning import COSIGN_PATH, KEY_DOCUMENT_PATH
-from vibes_lsp.verify.keys import PrivateKey, generate_private_key
-from vibes_lsp.verify.signing_time import time_message
+from vibes_lsp.attestation.cosigning import COSIGN_PATH, KEY_DOCUMENT_PATH
+from vibes_lsp.attestation.keys import PrivateKey, generate_private_key
+from vibes_lsp.attestation.signing_time import time_message
 
 SIGNED_AT: Final = "2026-11-22T12:00:00.000Z"
 Answer: TypeAlias = tuple[int, dict[str, Any]]

@@ -16,11 +16,11 @@ import pytest
 from tests.cli.run_vibes import vibes
 from tests.cli.terminal import terminal
 from tests.cli.test_hook import payload
+from tests.unit.attestation.attested_trail import envelope, private_key, public_key
 from tests.unit.checks.projects import contents
-from tests.unit.verify.attested_trail import envelope, private_key, public_key
+from vibes_lsp.attestation.envelope import parse_envelope
+from vibes_lsp.attestation.keys import PrivateKey
 from vibes_lsp.ingest import hook
-from vibes_lsp.verify.envelope import parse_envelope
-from vibes_lsp.verify.keys import PrivateKey
 
 if TYPE_CHECKING:
     from tests.cli.run_vibes import RunVibes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from vibes_lsp.verify.keys import generate_private_key
+from vibes_lsp.attestation.keys import generate_private_key
 
 if TYPE_CHECKING:
     from pathlib import Path

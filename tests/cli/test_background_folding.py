@@ -18,7 +18,7 @@ from tests.cli.test_hook import SESSION, encoded, payload, run_hook, store, wait
 from tests.requirements import REPOSITORY
 from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
-from vibes_lsp.history.project_files import read_source
+from vibes_lsp.git.project_files import read_source
 from vibes_lsp.ingest import background_folding, hook
 from vibes_lsp.ingest.background_folding import fold_in_background
 from vibes_lsp.ingest.fold import fold_events, wait_until_folded

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.cli.fake_cosigner import FakeCosigner, answering, fake_cosigner
-from vibes_lsp.verify.keys import generate_private_key
+from vibes_lsp.attestation.keys import generate_private_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -114,7 +114,7 @@ def test_the_same_fault_has_the_same_id_and_its_details_on_demand(project: Proje
         "vibes_lsp.maintenance.pre_commit:_backfill",
         "vibes_lsp.maintenance.pre_commit:_trails",
         "vibes_lsp.maintenance.pre_commit:journal_files",
-        "vibes_lsp.history.staging:CommitIndex.stage",
+        "vibes_lsp.git.staging:CommitIndex.stage",
     ],
 )
 def test_a_commit_succeeds_with_any_error_of_the_hook(tmp_path: Path, place: str) -> None:

@@ -22,7 +22,7 @@ from tests.server.project import STORY
 from tests.trails import Repository
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.gate.changed_files import ChangedFiles
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from tests.conformance.trail_access import (
     severities,
 )
 from tests.trails import AUDIT_DIR, OMIT, CompleteTrail, Repository, TrailWriter
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.placing.placements import deduplicate
 from vibes_lsp.trail.trail import Trail
 

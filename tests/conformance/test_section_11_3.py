@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from tests.conformance.requirement import rfc_reader
 from tests.conformance.trail_access import check_project, finding_locations
-from tests.unit.verify.attested_trail import private_key
-from vibes_lsp.verify.keys import PrivateKey
+from tests.unit.attestation.attested_trail import private_key
+from vibes_lsp.attestation.keys import PrivateKey
 
 if TYPE_CHECKING:
     from tests.trails import CompleteTrail

@@ -13,9 +13,9 @@ from tests.demo.workspace import copied
 from tests.docs.code_blocks import code_blocks, run_shell
 from tests.requirements import REPOSITORY, require
 from tests.trails import TrailWriter
+from vibes_lsp.attestation.attested_files import FileStatus
+from vibes_lsp.attestation.tiers import TrustTier
 from vibes_lsp.cli.verify import EXIT_CODES
-from vibes_lsp.verify.attested_files import FileStatus
-from vibes_lsp.verify.tiers import TrustTier
 
 if TYPE_CHECKING:
     from pathlib import Path

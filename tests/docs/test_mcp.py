@@ -12,8 +12,8 @@ import pytest
 from tests.demo.workspace import copied
 from tests.docs.code_blocks import code_blocks, run_shell
 from tests.requirements import REPOSITORY
-from vibes_lsp.mcp_server.served_project import ServedProject
-from vibes_lsp.mcp_server.tool_catalogue import ASKING, RECORDING, Connection
+from vibes_lsp.mcp.served_project import ServedProject
+from vibes_lsp.mcp.tool_catalogue import ASKING, RECORDING, Connection
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,7 +13,7 @@ from tests.cli.attested_project import AttestedProject
 from tests.docs.code_blocks import code_blocks
 from tests.editors.terminal import SCRIPTS
 from tests.requirements import REPOSITORY, require
-from vibes_lsp.verify.policy import Growth, parse_policy
+from vibes_lsp.attestation.policy import Growth, parse_policy
 
 if TYPE_CHECKING:
     from pathlib import Path

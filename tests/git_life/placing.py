@@ -22,10 +22,10 @@ from vibes_lsp.anchors.create_anchors import make_context, range_hash
 from vibes_lsp.anchors.line_hashes import join_hashes
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.line_origins import line_origins
-from vibes_lsp.history.patches import staged_patch
-from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.history.staging import open_commit_index
+from vibes_lsp.git.line_origins import line_origins
+from vibes_lsp.git.patches import staged_patch
+from vibes_lsp.git.repository import Repository, open_repository
+from vibes_lsp.git.staging import open_commit_index
 from vibes_lsp.model.hashing import annotation_id, sha256
 from vibes_lsp.model.members import Members
 from vibes_lsp.placing.committed_lines import CommittedOwners

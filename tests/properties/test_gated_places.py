@@ -14,7 +14,7 @@ from tests.cli.gate_project import GateProject
 from tests.trails import OMIT
 from vibes_lsp.anchors.location import State
 from vibes_lsp.gate.annotations import AnnotationCollector
-from vibes_lsp.history.project_files import read_source
+from vibes_lsp.git.project_files import read_source
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail

@@ -10,7 +10,7 @@ import pytest
 
 from vibes_lsp import patience
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import git_lines, run_git
+from vibes_lsp.git.process import git_lines, run_git
 from vibes_lsp.patience import GIT, LOCK, VARIABLE, Wait
 
 WAITS = {name: wait for name, wait in vars(patience).items() if isinstance(wait, Wait)}

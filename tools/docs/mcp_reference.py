@@ -10,10 +10,10 @@ from typing import Any
 from vibes_lsp.agents.agent import Scope, UserHome
 from vibes_lsp.agents.all_agents import AGENTS
 from vibes_lsp.agents.setup.mcp_registration import server_files
-from vibes_lsp.mcp_server.resources import RESOURCES, TEMPLATES
-from vibes_lsp.mcp_server.review_prompts import PROMPTS
-from vibes_lsp.mcp_server.schemas import input_schema
-from vibes_lsp.mcp_server.tool_catalogue import ASKING, RECORDING, ToolDefinition
+from vibes_lsp.mcp.resources import RESOURCES, TEMPLATES
+from vibes_lsp.mcp.review_prompts import PROMPTS
+from vibes_lsp.mcp.schemas import input_schema
+from vibes_lsp.mcp.tool_catalogue import ASKING, RECORDING, ToolDefinition
 
 
 def blocks() -> dict[str, list[str]]:

@@ -40,7 +40,7 @@ from vibes_lsp.recording.requests import REQUESTS, Request
 
 _LSP: Final = Path(next(iter(lsp.__path__)))
 _PACKAGE: Final = _LSP.parent
-_OTHER_PROGRAMS: Final = ("agents", "cli", "mcp_server")
+_OTHER_PROGRAMS: Final = ("agents", "cli", "mcp")
 """Packages whose errors no command of the server raises."""
 _LATE: Final = (call_hierarchy, completion, folding, inlay_hints)
 """Features that are declared or registered once the client has said what it can do."""

@@ -21,11 +21,11 @@ from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk, lines_at
 from vibes_lsp.checks.policy_changes import check_policy
 from vibes_lsp.checks.reverted_records import Revert, Reverts
 from vibes_lsp.errors import HistoryUnavailable, MalformedJson
-from vibes_lsp.history.diff import TreeChange, tree_changes
-from vibes_lsp.history.file_changes import commits_by_file
-from vibes_lsp.history.log_additions import added_lines, record_id_of
-from vibes_lsp.history.objects import TreeEntry
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.diff import TreeChange, tree_changes
+from vibes_lsp.git.file_changes import commits_by_file
+from vibes_lsp.git.log_additions import added_lines, record_id_of
+from vibes_lsp.git.objects import TreeEntry
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.canonical_json import object_or_none, same_value
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.canonical_json import object_or_none
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.manifest import Manifest, ManifestForm, parse_manifest

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import ContextType

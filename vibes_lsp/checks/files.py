@@ -12,7 +12,7 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Check, Finding, Severity, pluralize
 from vibes_lsp.errors import HistoryUnavailable, MalformedJson, VibesError
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.json_positions import find_character, find_member
 from vibes_lsp.model.members import text
 from vibes_lsp.model.validation import Problem

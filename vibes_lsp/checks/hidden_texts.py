@@ -8,8 +8,8 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.stored_files import StoredFiles, distinctive_lines
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.stored_files import StoredFiles, distinctive_lines
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.trail.lineage import Lineage

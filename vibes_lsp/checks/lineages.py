@@ -19,7 +19,7 @@ import msgspec
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
-from vibes_lsp.history.commit_resolution import CommitResolver
+from vibes_lsp.git.commit_resolution import CommitResolver
 from vibes_lsp.model.vocabulary import (
     IMPORTED_FROM,
     REMAP_ACTIONS,

@@ -13,7 +13,7 @@ from itertools import islice, takewhile
 from typing import Final
 
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.store.audit_dir import LOG_NAME, AuditDir
 from vibes_lsp.store.bounded_lines import bounded_lines
 from vibes_lsp.store.files import open_file

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Finding, pluralize
-from vibes_lsp.history.project_files import why_foreign
+from vibes_lsp.git.project_files import why_foreign
 from vibes_lsp.trail.trail import AnnotatedPath
 
 

@@ -48,7 +48,7 @@ from vibes_lsp.checks.records import (
     check_tally,
 )
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.hashing import ContextVariant, IdVariant
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType, EdgeType, RecordType

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 from vibes_lsp.anchors.line_hashes import is_distinctive
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.git import LOG_OPTIONS, run_git
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.process import LOG_OPTIONS, run_git
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.canonical_json import object_or_none, parse_object
 from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.model.paths import can_be_in_project, normal_path

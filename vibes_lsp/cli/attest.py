@@ -7,6 +7,16 @@ from pathlib import Path
 
 import click
 
+from vibes_lsp.attestation.attest import CheckedTrail, check_and_state, differing_claims
+from vibes_lsp.attestation.attested_files import FileStatus, check_files
+from vibes_lsp.attestation.envelope import Envelope
+from vibes_lsp.attestation.key_files import PRIVATE_KEY_NAME
+from vibes_lsp.attestation.keys import Signer
+from vibes_lsp.attestation.publication import Publication, publication
+from vibes_lsp.attestation.statement import parse_statement
+from vibes_lsp.attestation.tiers import ATTESTATION_NAMES, attestation_path
+from vibes_lsp.attestation.trusted_keys import read_trusted_keys
+from vibes_lsp.attestation.verification import read_envelope
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.cli.cosign_options import CosignOptions, cosign_options
 from vibes_lsp.cli.keys import key_folder, keys_dir_option
@@ -41,16 +51,6 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import replace_file, write_temporary
 from vibes_lsp.store.journal import journal_files
-from vibes_lsp.verify.attest import CheckedTrail, check_and_state, differing_claims
-from vibes_lsp.verify.attested_files import FileStatus, check_files
-from vibes_lsp.verify.envelope import Envelope
-from vibes_lsp.verify.key_files import PRIVATE_KEY_NAME
-from vibes_lsp.verify.keys import Signer
-from vibes_lsp.verify.publication import Publication, publication
-from vibes_lsp.verify.statement import parse_statement
-from vibes_lsp.verify.tiers import ATTESTATION_NAMES, attestation_path
-from vibes_lsp.verify.trusted_keys import read_trusted_keys
-from vibes_lsp.verify.verification import read_envelope
 
 _MAX_SHOWN = 5
 _MAX_TEXT = 200

@@ -47,7 +47,7 @@ def _backfill(audit_dir: Path | None, *, dry_run: bool, as_json: bool) -> None:
     )
     from vibes_lsp.cli.tables import print_table  # noqa: PLC0415
     from vibes_lsp.errors import ShallowClone  # noqa: PLC0415
-    from vibes_lsp.history.repository import open_repository  # noqa: PLC0415
+    from vibes_lsp.git.repository import open_repository  # noqa: PLC0415
     from vibes_lsp.maintenance.backfill import backfill  # noqa: PLC0415
     from vibes_lsp.maintenance.remap import Remapped, remap  # noqa: PLC0415
 

@@ -6,6 +6,16 @@ from pathlib import Path
 
 import click
 
+from vibes_lsp.attestation.badge import (
+    MAX_FILE,
+    badge_findings,
+    find_badges,
+    markdown,
+    shields_endpoint,
+    svg,
+)
+from vibes_lsp.attestation.badge_numbers import BadgeNumbers, count_unsigned, measure
+from vibes_lsp.attestation.tiers import TrustTier, attestation_path
 from vibes_lsp.checks.finding import Finding
 from vibes_lsp.cli.options import (
     audit_dir_option,
@@ -19,16 +29,6 @@ from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.reports.coverage import owned_files, project_files
 from vibes_lsp.store.files import read_file
 from vibes_lsp.trail.trail import Trail
-from vibes_lsp.verify.badge import (
-    MAX_FILE,
-    badge_findings,
-    find_badges,
-    markdown,
-    shields_endpoint,
-    svg,
-)
-from vibes_lsp.verify.badge_numbers import BadgeNumbers, count_unsigned, measure
-from vibes_lsp.verify.tiers import TrustTier, attestation_path
 
 
 @click.command("badge", epilog=examples("vibes badge", "vibes badge --shields"))

@@ -34,7 +34,7 @@ from vibes_lsp.cli.output import (
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import now, open_project, path_in_project
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.project_files import given_text, read_source
+from vibes_lsp.git.project_files import given_text, read_source
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.model.members import Members, mapping
 from vibes_lsp.model.vocabulary import Verdict
@@ -45,7 +45,7 @@ from vibes_lsp.reports.placements import describe_location, is_reviewed, model_n
 
 if TYPE_CHECKING:
     from vibes_lsp.exchange.note_overlay import LineNote
-    from vibes_lsp.history.agent_trailers import AgentTrailer
+    from vibes_lsp.git.agent_trailers import AgentTrailer
 
 _MAX_MODEL: Final = 24
 _SOURCES: Final[Mapping[str, str]] = {"captured": "captured", "comparedFiles": "compared"}

@@ -10,19 +10,19 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from vibes_lsp.cli.output import escape, print_warning
-from vibes_lsp.cli.project import now
-from vibes_lsp.errors import BadKey, VibesError
-from vibes_lsp.verify.cosigning import cosign, request_cosignature
-from vibes_lsp.verify.envelope import Envelope, EnvelopeSignature
-from vibes_lsp.verify.http_client import check_url, read_token
-from vibes_lsp.verify.keys import Signer
-from vibes_lsp.verify.signature_checks import (
+from vibes_lsp.attestation.cosigning import cosign, request_cosignature
+from vibes_lsp.attestation.envelope import Envelope, EnvelopeSignature
+from vibes_lsp.attestation.http_client import check_url, read_token
+from vibes_lsp.attestation.keys import Signer
+from vibes_lsp.attestation.signature_checks import (
     SignatureTimes,
     SignatureVerdict,
     check_signatures,
 )
-from vibes_lsp.verify.trusted_keys import Role, TrustedKey, keys_for
+from vibes_lsp.attestation.trusted_keys import Role, TrustedKey, keys_for
+from vibes_lsp.cli.output import escape, print_warning
+from vibes_lsp.cli.project import now
+from vibes_lsp.errors import BadKey, VibesError
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

@@ -17,7 +17,7 @@ from vibes_lsp.doctor.diagnosis import diagnose, diagnose_program
 from vibes_lsp.doctor.fixes import Fix, apply_fixes
 from vibes_lsp.doctor.steps import Group, Health, Step
 from vibes_lsp.errors import AuditDirNotFound
-from vibes_lsp.history.missing_trail import explained, missing_trail
+from vibes_lsp.git.missing_trail import explained, missing_trail
 from vibes_lsp.store.audit_dir import AuditDir
 
 _STYLES = {Health.OK: "green", Health.NOTE: "cyan", Health.PROBLEM: "bold red"}

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from vibes_lsp.attestation.envelope import Envelope
+from vibes_lsp.attestation.signature_checks import IndependentTime, SignatureVerdict
+from vibes_lsp.attestation.timestamp_proofs import TimestampCheck, TimestampProof, proof_path
 from vibes_lsp.cli.plugins import load_time_source
 from vibes_lsp.errors import VibesError
-from vibes_lsp.verify.envelope import Envelope
-from vibes_lsp.verify.signature_checks import IndependentTime, SignatureVerdict
-from vibes_lsp.verify.timestamp_proofs import TimestampCheck, TimestampProof, proof_path
 
 
 @dataclass(frozen=True, slots=True)

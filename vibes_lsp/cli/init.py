@@ -27,7 +27,7 @@ from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_warning
 from vibes_lsp.cli.project import now
 from vibes_lsp.errors import RefusedWrite, VibesError
-from vibes_lsp.history.missing_trail import refuse_missing_trail
+from vibes_lsp.git.missing_trail import refuse_missing_trail
 from vibes_lsp.maintenance.hook_installation import (
     HookChange,
     HookResult,

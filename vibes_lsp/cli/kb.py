@@ -177,8 +177,8 @@ def serve(transport: str, tools: str, compat: str) -> None:
         return
     try:
         # Imported late: the SDK is optional, and slow to import.
-        from vibes_lsp.mcp_server.knowledge_server import served_knowledge  # noqa: PLC0415
-        from vibes_lsp.mcp_server.message_loop import serve as serve_mcp  # noqa: PLC0415
+        from vibes_lsp.mcp.knowledge_server import served_knowledge  # noqa: PLC0415
+        from vibes_lsp.mcp.message_loop import serve as serve_mcp  # noqa: PLC0415
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in {"anyio", "mcp", "mcp_types"}:
             raise

@@ -14,12 +14,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from vibes_lsp.cli.options import examples, json_option
-from vibes_lsp.cli.output import escape, print_json, print_line
-from vibes_lsp.cli.tables import print_table
-from vibes_lsp.errors import BadKey, VibesError
-from vibes_lsp.store.files import read_file
-from vibes_lsp.verify.key_files import (
+from vibes_lsp.attestation.key_files import (
     PRIVATE_KEY_NAME,
     PUBLIC_KEY_NAME,
     default_key_folder,
@@ -29,14 +24,19 @@ from vibes_lsp.verify.key_files import (
     save_key_pair,
     write_key_file,
 )
-from vibes_lsp.verify.keys import generate_private_key
-from vibes_lsp.verify.trusted_keys import (
+from vibes_lsp.attestation.keys import generate_private_key
+from vibes_lsp.attestation.trusted_keys import (
     Role,
     TrustedKey,
     read_trusted_keys,
     with_trusted_key,
     write_trusted_keys,
 )
+from vibes_lsp.cli.options import examples, json_option
+from vibes_lsp.cli.output import escape, print_json, print_line
+from vibes_lsp.cli.tables import print_table
+from vibes_lsp.errors import BadKey, VibesError
+from vibes_lsp.store.files import read_file
 
 PASSPHRASE_VARIABLE: Final = "VIBES_KEY_PASSPHRASE"
 _KEYRING_SERVICE: Final = "vibes"
@@ -309,7 +309,7 @@ def trust_command(  # noqa: PLR0917
 
 def _key_document(source: str) -> tuple[TrustedKey, ...] | None:
     """Return the keys of a provider's document, from a URL or a file; None for another file."""
-    from vibes_lsp.verify.cosigning import (  # noqa: PLC0415  # few calls need it
+    from vibes_lsp.attestation.cosigning import (  # noqa: PLC0415  # few calls need it
         MAX_KEY_DOCUMENT,
         fetch_key_document,
         parse_key_document,

@@ -287,7 +287,7 @@ def _run(arguments: list[str] | None) -> int:
         code = _invoke(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
     except AuditDirNotFound as error:
-        from vibes_lsp.history.missing_trail import explained  # noqa: PLC0415
+        from vibes_lsp.git.missing_trail import explained  # noqa: PLC0415
 
         print_error(explained(error, Path.cwd()))
         return 2

@@ -27,10 +27,10 @@ def command(tools: str, audit_dir: Path | None) -> None:
     """
     try:
         # Imported late: the SDK is optional, and slow to import.
-        from vibes_lsp.mcp_server.message_loop import serve  # noqa: PLC0415
-        from vibes_lsp.mcp_server.served_project import ServedProject  # noqa: PLC0415
-        from vibes_lsp.mcp_server.server import served_provenance  # noqa: PLC0415
-        from vibes_lsp.mcp_server.tool_catalogue import (  # noqa: PLC0415
+        from vibes_lsp.mcp.message_loop import serve  # noqa: PLC0415
+        from vibes_lsp.mcp.served_project import ServedProject  # noqa: PLC0415
+        from vibes_lsp.mcp.server import served_provenance  # noqa: PLC0415
+        from vibes_lsp.mcp.tool_catalogue import (  # noqa: PLC0415
             ASKING,
             RECORDING,
             Connection,

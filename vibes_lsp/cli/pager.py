@@ -101,7 +101,7 @@ def _show(text: str) -> bool:
 def _pager() -> str:
     command = os.environ.get("GIT_PAGER")
     if command is None:
-        from vibes_lsp.history.git import user_setting  # noqa: PLC0415  # short output needs no git
+        from vibes_lsp.git.process import user_setting  # noqa: PLC0415  # short output needs no git
 
         command = user_setting("core.pager")
     if command is None:

@@ -42,7 +42,7 @@ def audit_directory(audit_dir: Path | None) -> AuditDir:
     """
     found = named_audit_dir(audit_dir) if audit_dir is not None else find_audit_dir(Path.cwd())
     if has_mark(found):
-        from vibes_lsp.history.given_up_commits import take_back  # noqa: PLC0415
+        from vibes_lsp.git.given_up_commits import take_back  # noqa: PLC0415
 
         take_back(found)
     return found
@@ -124,7 +124,7 @@ def open_trail(audit_dir: Path | None, *, folds: bool = True, uses_saved: bool =
         fold_waiting_events(directory)
 
     def nearest(commits: Sequence[str]) -> str | None:
-        from vibes_lsp.history.repository import nearest_ancestor  # noqa: PLC0415
+        from vibes_lsp.git.repository import nearest_ancestor  # noqa: PLC0415
 
         return nearest_ancestor(directory.project, commits)
 

@@ -5,17 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from vibes_lsp.cli.output import escape, print_json, print_line, print_styled, print_warning
-from vibes_lsp.cli.project import audit_directory, now, open_trail
-from vibes_lsp.errors import HistoryUnavailable, UnknownId, UnreadableFile
-from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.history.signed_tags import TagVerdict
-from vibes_lsp.model.hashing import ContextVariant
-from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.files import read_file
-from vibes_lsp.trail.lookup import look_up
-from vibes_lsp.trail.trail import Trail
-from vibes_lsp.verify.disclosure import (
+from vibes_lsp.attestation.disclosure import (
     MAX_DISCLOSURE,
     DisclosureVerification,
     disclose,
@@ -23,13 +13,23 @@ from vibes_lsp.verify.disclosure import (
     signed_root,
     verify_disclosure,
 )
-from vibes_lsp.verify.envelope import Envelope
-from vibes_lsp.verify.merkle import EntryTree, attested_tree, entry_tree
-from vibes_lsp.verify.root_tag import RootTag, tag_root, verify_root_tag
-from vibes_lsp.verify.statement import parse_statement
-from vibes_lsp.verify.tiers import attestation_path
-from vibes_lsp.verify.trusted_keys import TrustedKey
-from vibes_lsp.verify.verification import VerificationResult, read_envelope
+from vibes_lsp.attestation.envelope import Envelope
+from vibes_lsp.attestation.merkle import EntryTree, attested_tree, entry_tree
+from vibes_lsp.attestation.root_tag import RootTag, tag_root, verify_root_tag
+from vibes_lsp.attestation.statement import parse_statement
+from vibes_lsp.attestation.tiers import attestation_path
+from vibes_lsp.attestation.trusted_keys import TrustedKey
+from vibes_lsp.attestation.verification import VerificationResult, read_envelope
+from vibes_lsp.cli.output import escape, print_json, print_line, print_styled, print_warning
+from vibes_lsp.cli.project import audit_directory, now, open_trail
+from vibes_lsp.errors import HistoryUnavailable, UnknownId, UnreadableFile
+from vibes_lsp.git.repository import Repository, open_repository
+from vibes_lsp.git.signed_tags import TagVerdict
+from vibes_lsp.model.hashing import ContextVariant
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.store.files import read_file
+from vibes_lsp.trail.lookup import look_up
+from vibes_lsp.trail.trail import Trail
 
 _VERDICTS = {
     TagVerdict.GOOD: ("good", "green"),

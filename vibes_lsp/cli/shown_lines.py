@@ -15,7 +15,7 @@ from vibes_lsp.cli.output import KIND_MARKS, escape, print_json, print_line, pri
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import OpenProject, open_project, path_in_project
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.project_files import read_source
+from vibes_lsp.git.project_files import read_source
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.blame import Blame, blame_file, line_kind

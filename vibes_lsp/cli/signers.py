@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.attestation.key_files import load_private_key
+from vibes_lsp.attestation.keys import Signer
 from vibes_lsp.cli.keys import ask_passphrase
 from vibes_lsp.errors import BadKey
 from vibes_lsp.store.files import is_inside
-from vibes_lsp.verify.key_files import load_private_key
-from vibes_lsp.verify.keys import Signer
 
 _AGENT: Final = "agent:"
 
@@ -26,7 +26,7 @@ def load_signer(name: str, project: Path) -> Signer:
         ModuleNotFoundError: The package for agents is not installed.
     """
     if name.startswith(_AGENT):
-        from vibes_lsp.verify.ssh_agent import find_agent_key  # noqa: PLC0415  # optional package
+        from vibes_lsp.attestation.ssh_agent import find_agent_key  # noqa: PLC0415
 
         return find_agent_key(name.removeprefix(_AGENT))
     path = Path(name)

@@ -8,6 +8,21 @@ from typing import TypeAlias
 
 import click
 
+from vibes_lsp.attestation.attested_files import FileStatus
+from vibes_lsp.attestation.key_files import load_public_key
+from vibes_lsp.attestation.policy import apply_policy, parse_policy, read_policy
+from vibes_lsp.attestation.signature_checks import SignatureVerdict
+from vibes_lsp.attestation.tiers import TrustTier, attestation_path
+from vibes_lsp.attestation.timestamp_proofs import TimestampProof
+from vibes_lsp.attestation.trusted_keys import Role, TrustedKey
+from vibes_lsp.attestation.verification import (
+    NOT_PROVEN,
+    Verification,
+    VerificationResult,
+    read_envelope,
+    verify,
+)
+from vibes_lsp.attestation.versions_in_git import VersionsInGit
 from vibes_lsp.cli.independent_times import TimeSources, find_proof
 from vibes_lsp.cli.keys import key_folder, keys_dir_option, known_keys
 from vibes_lsp.cli.options import audit_dir_option, examples, json_option
@@ -15,24 +30,9 @@ from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
 from vibes_lsp.cli.project import absolute, audit_directory, now
 from vibes_lsp.cli.proofs import show_disclosure, show_tag
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.verify.attested_files import FileStatus
-from vibes_lsp.verify.key_files import load_public_key
-from vibes_lsp.verify.policy import apply_policy, parse_policy, read_policy
-from vibes_lsp.verify.signature_checks import SignatureVerdict
-from vibes_lsp.verify.tiers import TrustTier, attestation_path
-from vibes_lsp.verify.timestamp_proofs import TimestampProof
-from vibes_lsp.verify.trusted_keys import Role, TrustedKey
-from vibes_lsp.verify.verification import (
-    NOT_PROVEN,
-    Verification,
-    VerificationResult,
-    read_envelope,
-    verify,
-)
-from vibes_lsp.verify.versions_in_git import VersionsInGit
 
 EXIT_CODES = {
     VerificationResult.PASS: 0,

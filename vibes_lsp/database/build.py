@@ -27,7 +27,7 @@ from vibes_lsp.database.schema import (
     row_values,
 )
 from vibes_lsp.errors import BrokenBlob, RefusedWrite
-from vibes_lsp.history.repository import is_tracked, open_repository
+from vibes_lsp.git.repository import is_tracked, open_repository
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import (

@@ -16,8 +16,8 @@ from typing import Final
 from vibes_lsp import __version__
 from vibes_lsp.demo import sources
 from vibes_lsp.errors import RefusedWrite
-from vibes_lsp.history.repository import init_repository
-from vibes_lsp.history.staging import CommitAuthor, create_commit, stage_all
+from vibes_lsp.git.repository import init_repository
+from vibes_lsp.git.staging import CommitAuthor, create_commit, stage_all
 from vibes_lsp.maintenance.pre_commit import prepare_commit
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording import (

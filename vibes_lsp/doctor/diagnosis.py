@@ -25,9 +25,9 @@ from vibes_lsp.doctor.agents import agent_steps
 from vibes_lsp.doctor.recording import recording_steps, server_steps
 from vibes_lsp.doctor.steps import Group, Health, Step
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
-from vibes_lsp.history.project_files import count_foreign, read_source
-from vibes_lsp.history.repository import Repository
-from vibes_lsp.history.stored_files import StoredFiles
+from vibes_lsp.git.project_files import count_foreign, read_source
+from vibes_lsp.git.repository import Repository
+from vibes_lsp.git.stored_files import StoredFiles
 from vibes_lsp.maintenance.hook_installation import HookStatus, inspect_hook
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.placing.placements import (

@@ -16,7 +16,7 @@ import vibes_lsp
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.doctor.steps import Group, Health, Step, age
 from vibes_lsp.errors import UnreadableFile, VibesError
-from vibes_lsp.history.repository import is_tracked
+from vibes_lsp.git.repository import is_tracked
 from vibes_lsp.ingest.hook import MAX_WAITING, is_folding
 from vibes_lsp.maintenance.late_edits import late_edits
 from vibes_lsp.maintenance.waiting_into_log import read_logged

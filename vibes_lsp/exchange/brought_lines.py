@@ -11,8 +11,8 @@ from typing import Final, Generic, TypeVar
 from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.line_origins import LineOrigin, line_origins
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.line_origins import LineOrigin, line_origins
+from vibes_lsp.git.repository import Repository
 
 Said = TypeVar("Said")
 

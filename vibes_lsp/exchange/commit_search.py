@@ -28,10 +28,10 @@ from vibes_lsp.exchange.replay import (
     apply_edit,
     attribute_lines,
 )
-from vibes_lsp.history.file_changes import FileChange, changes_since
-from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.renames import renames_in
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.file_changes import FileChange, changes_since
+from vibes_lsp.git.objects import GitObjects
+from vibes_lsp.git.renames import renames_in
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.vocabulary import Action
 
 _SECOND: Final = timedelta(seconds=1)

@@ -18,10 +18,10 @@ from typing import Final, NamedTuple, Self
 from vibes_lsp.anchors.align import align
 from vibes_lsp.anchors.text import Text, replace_invalid
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.file_changes import FileChange, file_changes
-from vibes_lsp.history.objects import Commit, GitObjects
-from vibes_lsp.history.renames import renames_in
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.file_changes import FileChange, file_changes
+from vibes_lsp.git.objects import Commit, GitObjects
+from vibes_lsp.git.renames import renames_in
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 
 _MAX_BYTES: Final = 16 << 20

@@ -24,10 +24,10 @@ from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.exchange.agent_trace import FORMAT, OWN_METADATA, VERSION, sha256_of
 from vibes_lsp.exchange.committed_versions import CommittedVersions
 from vibes_lsp.exchange.import_plan import CONTENT_HASH, ImportEvidence
-from vibes_lsp.history.commit_resolution import CommitMethod
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.repository import open_repository
-from vibes_lsp.history.stored_files import StoredFiles
+from vibes_lsp.git.commit_resolution import CommitMethod
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.repository import open_repository
+from vibes_lsp.git.stored_files import StoredFiles
 from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.paths import can_be_in_project, normal_path

@@ -42,8 +42,8 @@ from vibes_lsp.exchange.import_plan import (
     Refusal,
 )
 from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT, ReadCandidates
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.vocabulary import Action, PromptType

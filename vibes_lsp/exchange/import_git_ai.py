@@ -30,9 +30,9 @@ from vibes_lsp.exchange.import_plan import (
     Refusal,
 )
 from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT
-from vibes_lsp.history.notes import list_notes, oldest_first
-from vibes_lsp.history.objects import Commit
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.git.notes import list_notes, oldest_first
+from vibes_lsp.git.objects import Commit
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, PromptType
 from vibes_lsp.recording.arguments import Model, Prompt, Tool

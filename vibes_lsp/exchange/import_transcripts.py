@@ -29,7 +29,7 @@ from vibes_lsp.exchange.import_plan import (
     Refusal,
 )
 from vibes_lsp.exchange.record_imports import NOT_IN_PROJECT
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.ingest.record_events import session_id
 from vibes_lsp.model.vocabulary import PromptType
 from vibes_lsp.recording.arguments import Model, Prompt, Tool

@@ -19,10 +19,10 @@ from vibes_lsp.exchange.git_ai_notes import (
     beyond,
     parse_note,
 )
-from vibes_lsp.history.line_origins import LineOrigin
-from vibes_lsp.history.notes import list_notes
-from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.line_origins import LineOrigin
+from vibes_lsp.git.notes import list_notes
+from vibes_lsp.git.objects import GitObjects
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.members import Members
 
 

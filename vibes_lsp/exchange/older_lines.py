@@ -14,9 +14,9 @@ from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.exchange.import_plan import ImportedEdit, session_spans
-from vibes_lsp.history.file_changes import FileChange, file_changes
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.file_changes import FileChange, file_changes
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.trail.lineage_commits import edit_begin
 from vibes_lsp.trail.trail import Trail
 

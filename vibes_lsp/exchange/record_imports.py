@@ -30,7 +30,7 @@ from vibes_lsp.exchange.import_plan import (
     source_members,
 )
 from vibes_lsp.exchange.older_lines import older_edits
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.timestamps import format_timestamp

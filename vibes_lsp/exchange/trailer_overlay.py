@@ -7,8 +7,8 @@ is no annotation, and counts nowhere.
 from __future__ import annotations
 
 from vibes_lsp.exchange.brought_lines import BlamedFile, BroughtLines
-from vibes_lsp.history.agent_trailers import AgentTrailer, read_agent_trailers
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.agent_trailers import AgentTrailer, read_agent_trailers
+from vibes_lsp.git.repository import Repository
 
 
 def trailers_of_lines(

@@ -15,10 +15,10 @@ from typing import Final
 
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.diff import DiffEntry, DiffRange, TreeChange, diff_files, tree_changes
-from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.diff import DiffEntry, DiffRange, TreeChange, diff_files, tree_changes
+from vibes_lsp.git.objects import GitObjects
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
 

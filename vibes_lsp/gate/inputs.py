@@ -21,7 +21,7 @@ from vibes_lsp.gate.annotations import is_behind_a_link
 from vibes_lsp.gate.catalogue import UNREAD, UNUSABLE, WORKTREE
 from vibes_lsp.gate.changed_files import ChangedFiles, is_of_the_trail
 from vibes_lsp.gate.trail_diff import TrailDiff
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME
 from vibes_lsp.store.config import LoadedConfig, load_config

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.gate.trail_diff import TrailDiff
-from vibes_lsp.history.contributors import Contributors, parse_identity
-from vibes_lsp.history.file_changes import commits_by_file
-from vibes_lsp.history.line_origins import line_origins
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.contributors import Contributors, parse_identity
+from vibes_lsp.git.file_changes import commits_by_file
+from vibes_lsp.git.line_origins import line_origins
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.vocabulary import REMAP_ACTIONS, NodeType, ReviewerKind, Verdict
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_locator import ProjectLocator

@@ -11,9 +11,9 @@ from typing import Final
 
 from vibes_lsp.checks.log_lines import LinesOnDisk, lines_at
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.contributors import Contributors, configured_user, contributors_of
-from vibes_lsp.history.log_additions import ids_added
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.contributors import Contributors, configured_user, contributors_of
+from vibes_lsp.git.log_additions import ids_added
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.trail.records import Edge, LogRecord, read_edge
 from vibes_lsp.trail.trail import Trail

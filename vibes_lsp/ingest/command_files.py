@@ -22,10 +22,10 @@ import msgspec
 
 from vibes_lsp.agents.events import AgentEvent, CommandRun, SessionEnded, TurnEnded
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.diff import changed_in_work_tree, untracked_files
-from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.project_files import read_content
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.diff import changed_in_work_tree, untracked_files
+from vibes_lsp.git.objects import GitObjects
+from vibes_lsp.git.project_files import read_content
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.patience import TRAIL_INDEX
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir

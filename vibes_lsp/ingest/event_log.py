@@ -31,7 +31,7 @@ from vibes_lsp.agents.events import (
 from vibes_lsp.agents.sender import parse_payload
 from vibes_lsp.agents.tool_calls import inner
 from vibes_lsp.errors import VibesError
-from vibes_lsp.history.repository import is_tracked
+from vibes_lsp.git.repository import is_tracked
 from vibes_lsp.ingest.record_events import EditedFile
 from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.members import JsonValue, Members, text

@@ -28,8 +28,8 @@ from vibes_lsp.errors import (
     UnsupportedVersion,
     VibesError,
 )
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.stored_files import StoredFiles
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.stored_files import StoredFiles
 from vibes_lsp.ingest.command_files import (
     CommandFile,
     CommandFiles,

@@ -118,7 +118,7 @@ def _left_out_trail(folder: str) -> str | None:
     # Imported late: few checkouts are sparse.
     from pathlib import Path  # noqa: PLC0415
 
-    from vibes_lsp.history.missing_trail import find_missing_trail  # noqa: PLC0415
+    from vibes_lsp.git.missing_trail import find_missing_trail  # noqa: PLC0415
 
     missing = find_missing_trail(Path(folder))
     if missing is None or not missing.is_sparse:

@@ -24,7 +24,7 @@ from vibes_lsp.errors import (
     MalformedJson,
     UnreadableFile,
 )
-from vibes_lsp.history.repository import tracked_names, was_committed
+from vibes_lsp.git.repository import tracked_names, was_committed
 from vibes_lsp.ingest.event_log import (
     NOTHING_TO_RECORD,
     REPEATED,

@@ -16,8 +16,8 @@ from typing import Any, Final
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
-from vibes_lsp.history.project_files import read_content
-from vibes_lsp.history.repository import nearest_ancestor
+from vibes_lsp.git.project_files import read_content
+from vibes_lsp.git.repository import nearest_ancestor
 from vibes_lsp.knowledge.ai_lines import AiLines, CountAiLines, count_ai_lines, no_ai_lines
 from vibes_lsp.knowledge.citations import (
     Citation,

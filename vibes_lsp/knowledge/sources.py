@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import InvalidObject, UnreadableFile, VibesError
-from vibes_lsp.history.stored_files import StoredFiles
+from vibes_lsp.git.stored_files import StoredFiles
 from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.citations import file_of_source
 from vibes_lsp.knowledge.evidence_lines import parse_locator

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final, TypeAlias
 
+from vibes_lsp.attestation.tiers import ATTESTATION_NAMES, TrustTier, attestation_path
 from vibes_lsp.errors import AttestationCommandFailed, MalformedJson
 from vibes_lsp.lsp.child_process import end_process, start_module
 from vibes_lsp.model.ages import describe_age
@@ -24,7 +25,6 @@ from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.patience import ATTESTATION
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.file_stamps import FileStamp, are_settled, file_stamp
-from vibes_lsp.verify.tiers import ATTESTATION_NAMES, TrustTier, attestation_path
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _MAX_TEXT: Final = 300

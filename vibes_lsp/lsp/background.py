@@ -16,8 +16,8 @@ from typing import Any, Final, Generic, TypeVar
 from lsprotocol import types
 
 from vibes_lsp.errors import UnreadableFile, VibesError, report
-from vibes_lsp.history.given_up_commits import take_back
-from vibes_lsp.history.project_files import read_source
+from vibes_lsp.git.given_up_commits import take_back
+from vibes_lsp.git.project_files import read_source
 from vibes_lsp.ingest.hook import has_waiting_events
 from vibes_lsp.lsp.conversion import path_of
 from vibes_lsp.lsp.extensions import KNOWLEDGE_CHANGED, PROVENANCE_CHANGED

@@ -13,8 +13,8 @@ from typing import Final
 
 from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.exchange.note_overlay import LineNote
-from vibes_lsp.history.agent_trailers import AgentTrailer
-from vibes_lsp.history.objects import Commit
+from vibes_lsp.git.agent_trailers import AgentTrailer
+from vibes_lsp.git.objects import Commit
 from vibes_lsp.lsp.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.ages import describe_age

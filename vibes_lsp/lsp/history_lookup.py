@@ -16,7 +16,7 @@ from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.exchange.brought_lines import BroughtLines, committed_file
 from vibes_lsp.exchange.note_overlay import notes_of_lines
 from vibes_lsp.exchange.trailer_overlay import trailers_of_lines
-from vibes_lsp.history.objects import Commit
+from vibes_lsp.git.objects import Commit
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.lsp.snapshots import ClosedFiles, HistorySnapshot, LookedUpFile
 from vibes_lsp.placing.committed_lines import FileInHead

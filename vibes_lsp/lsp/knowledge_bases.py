@@ -19,7 +19,7 @@ from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.location import LocatedRange, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile, VibesError, report
-from vibes_lsp.history.project_files import read_source
+from vibes_lsp.git.project_files import read_source
 from vibes_lsp.knowledge.evidence_lines import EvidenceLines, place_evidence
 from vibes_lsp.lsp.conversion import path_of, uri_in
 from vibes_lsp.lsp.document_state import follow_range

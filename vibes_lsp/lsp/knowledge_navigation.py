@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from lsprotocol import types
 
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.project_files import read_source
+from vibes_lsp.git.project_files import read_source
 from vibes_lsp.lsp.conversion import (
     FIRST_LINE,
     path_of,

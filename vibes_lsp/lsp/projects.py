@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, UnreadableFile
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.repository_state import RepositoryState
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.repository_state import RepositoryState
 from vibes_lsp.knowledge.ai_lines import CountAiLines, no_ai_lines
 from vibes_lsp.lsp.conversion import folder_of, path_of
 from vibes_lsp.lsp.document_state import DocumentState

@@ -16,7 +16,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.lsp.server import Server
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.store.audit_dir import AuditDir

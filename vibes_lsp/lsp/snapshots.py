@@ -10,9 +10,9 @@ from typing import Any, Final
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.brought_lines import BroughtLines
 from vibes_lsp.exchange.note_overlay import LineNote
-from vibes_lsp.history.agent_trailers import AgentTrailer
-from vibes_lsp.history.commit_resolution import ResolvedCommit
-from vibes_lsp.history.objects import Commit
+from vibes_lsp.git.agent_trailers import AgentTrailer
+from vibes_lsp.git.commit_resolution import ResolvedCommit
+from vibes_lsp.git.objects import Commit
 from vibes_lsp.knowledge.ai_lines import AiLines, count_ai_lines
 from vibes_lsp.lsp.documents import Document
 from vibes_lsp.model.paths import normal_path

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.commit_resolution import CommitResolver
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.commit_resolution import CommitResolver
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.maintenance.commit_attribution import (
     CommitAttribution,
     add_committed,

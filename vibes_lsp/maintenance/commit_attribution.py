@@ -19,7 +19,7 @@ from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import LocatedRange, State
 from vibes_lsp.anchors.occurrences import has_copy
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
+from vibes_lsp.git.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.maintenance.committed_files import CommittedFile, CommittedFiles
 from vibes_lsp.maintenance.superseding_records import SupersedingRecords
 from vibes_lsp.model.hashing import sha256

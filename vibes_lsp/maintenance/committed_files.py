@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.file_changes import file_changes
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.file_changes import file_changes
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.patience import FILE_HISTORY
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.log_additions import added_lines, record_id_of
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.log_additions import added_lines, record_id_of
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.maintenance.superseding_records import SupersedingRecords
 from vibes_lsp.model.canonical_json import object_or_none
 from vibes_lsp.model.hashing import sha256

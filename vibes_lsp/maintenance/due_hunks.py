@@ -15,9 +15,9 @@ from typing import Final, Protocol
 from vibes_lsp.anchors.line_hashes import is_long, line_hash, split_hashes
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.diff import tree_changes
-from vibes_lsp.history.line_origins import line_origins
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.diff import tree_changes
+from vibes_lsp.git.line_origins import line_origins
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import Members

@@ -12,9 +12,9 @@ from typing import Final
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import BrokenBlob, UnreadableFile, VibesError
-from vibes_lsp.history.commit_resolution import CommitMethod
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.stored_files import StoredFiles
+from vibes_lsp.git.commit_resolution import CommitMethod
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.stored_files import StoredFiles
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.hashing import ANCHOR_MEMBERS, annotation_id, sha256
 from vibes_lsp.model.members import JsonValue, Members, text

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite, UnreadableFile
-from vibes_lsp.history.file_encodings import as_stored
-from vibes_lsp.history.given_up_commits import take_back
-from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.history.staging import commit_files
+from vibes_lsp.git.file_encodings import as_stored
+from vibes_lsp.git.given_up_commits import take_back
+from vibes_lsp.git.repository import Repository, open_repository
+from vibes_lsp.git.staging import commit_files
 from vibes_lsp.maintenance.due_hunks import due_hunks, late_records
 from vibes_lsp.maintenance.expired_records import drop_expired
 from vibes_lsp.maintenance.new_files import DiskFiles

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite, UnreadableFile
-from vibes_lsp.history.git import run_git
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.process import run_git
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.maintenance.hook_script import PREVIOUS_HOOK, HookScript, read_script, write_script
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import is_inside, read_file, replace_file, write_error, write_temporary

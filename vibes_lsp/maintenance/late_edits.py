@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing, suppress
 
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import replace_file, write_temporary
 from vibes_lsp.store.git_folders import first_line, read_head

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.history.git import run_git
-from vibes_lsp.history.staging import CommitIndex
+from vibes_lsp.git.process import run_git
+from vibes_lsp.git.staging import CommitIndex
 from vibes_lsp.store.audit_dir import LOG_NAME, MANIFEST_NAME, AuditDir
 from vibes_lsp.store.files import make_ignored_folder, read_file, replace_file, write_temporary
 from vibes_lsp.store.locks import append_lock, fold_lock

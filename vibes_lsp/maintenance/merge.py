@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite, UnsupportedVersion, VibesError
-from vibes_lsp.history.repository import Repository, open_repository
-from vibes_lsp.history.staging import (
+from vibes_lsp.git.repository import Repository, open_repository
+from vibes_lsp.git.staging import (
     UnmergedFile,
     mark_resolved,
     unmerged_files,

@@ -7,9 +7,9 @@ from typing import Final
 
 from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.objects import GitObjects
-from vibes_lsp.history.patches import PatchHunk, staged_patch
-from vibes_lsp.history.staging import CommitIndex
+from vibes_lsp.git.objects import GitObjects
+from vibes_lsp.git.patches import PatchHunk, staged_patch
+from vibes_lsp.git.staging import CommitIndex
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.placing.hash_placement import HashedText
 from vibes_lsp.placing.hunks import FileAtCommit

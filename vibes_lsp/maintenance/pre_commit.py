@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from vibes_lsp.errors import AuditDirNotFound, RefusedWrite, UnreadableFile, VibesError, report
-from vibes_lsp.history.given_up_commits import (
+from vibes_lsp.git.given_up_commits import (
     FileInIndex,
     Mark,
     committing_process,
@@ -27,8 +27,8 @@ from vibes_lsp.history.given_up_commits import (
     take_back,
     write_mark,
 )
-from vibes_lsp.history.missing_trail import refuse_missing_trail
-from vibes_lsp.history.staging import CommitIndex, open_commit_index
+from vibes_lsp.git.missing_trail import refuse_missing_trail
+from vibes_lsp.git.staging import CommitIndex, open_commit_index
 from vibes_lsp.maintenance.late_edits import is_seen, note_seen
 from vibes_lsp.maintenance.lost_records import (
     Restored,

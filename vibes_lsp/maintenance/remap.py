@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from vibes_lsp.errors import HistoryUnavailable, ShallowClone, UnreadableFile
-from vibes_lsp.history.commit_resolution import CommitResolver
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.commit_resolution import CommitResolver
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.maintenance.commit_attribution import (
     CommitAttribution,
     add_committed,

@@ -16,12 +16,12 @@ from typing import Final, Protocol, TypeAlias
 from vibes_lsp.anchors.line_hashes import is_long, line_hash
 from vibes_lsp.anchors.text import compact
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.file_changes import files_of_commits
-from vibes_lsp.history.git_cache import digest_of
-from vibes_lsp.history.line_origins import LineOrigin, line_origins
-from vibes_lsp.history.log_additions import ids_added
-from vibes_lsp.history.patches import FilePatch, commit_patch, had_line
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.file_changes import files_of_commits
+from vibes_lsp.git.git_cache import digest_of
+from vibes_lsp.git.line_origins import LineOrigin, line_origins
+from vibes_lsp.git.log_additions import ids_added
+from vibes_lsp.git.patches import FilePatch, commit_patch, had_line
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.placing.commit_facts import Blob, exact_owners, placed_owners
 from vibes_lsp.placing.hash_placement import consecutive
 from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner

@@ -20,10 +20,10 @@ from vibes_lsp.anchors.line_hashes import MASKED, line_hash
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import compact
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.file_changes import LastChange, last_changes
-from vibes_lsp.history.git_cache import digest_of
-from vibes_lsp.history.line_origins import LineOrigin, line_origins
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.file_changes import LastChange, last_changes
+from vibes_lsp.git.git_cache import digest_of
+from vibes_lsp.git.line_origins import LineOrigin, line_origins
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.placing.commit_facts import Blob
 from vibes_lsp.placing.commit_records import CommitRecords, LoggedRecords
 from vibes_lsp.placing.hunk_records import LineOwner

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
-from vibes_lsp.history.current_names import current_names
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.current_names import current_names
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.paths import can_be_in_project, is_too_long, normal_path
 from vibes_lsp.trail.trail import Trail
 

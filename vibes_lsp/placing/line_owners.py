@@ -17,7 +17,7 @@ from vibes_lsp.anchors.line_hashes import is_long
 from vibes_lsp.anchors.location import DatedCommit, LineKind, LocatedRange, Method, State
 from vibes_lsp.anchors.reformatting import reformatted
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.line_origins import LineOrigin
+from vibes_lsp.git.line_origins import LineOrigin
 from vibes_lsp.placing.claims import RecordClaim, locate_ranges
 from vibes_lsp.placing.committed_lines import FileInHead, line_kind
 from vibes_lsp.placing.hash_placement import HashedText, consecutive

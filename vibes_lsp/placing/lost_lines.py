@@ -9,7 +9,7 @@ from pathlib import Path
 from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.diff import changed_since
+from vibes_lsp.git.diff import changed_since
 from vibes_lsp.placing.committed_lines import CommittedOwners
 from vibes_lsp.placing.hash_placement import consecutive
 from vibes_lsp.placing.hunk_records import LineOwner

@@ -9,11 +9,11 @@ from typing import Final, Self, TypeAlias
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.commit_resolution import CommitResolver, ResolvedCommit
-from vibes_lsp.history.file_changes import file_changes
-from vibes_lsp.history.line_origins import LineOrigin
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.commit_resolution import CommitResolver, ResolvedCommit
+from vibes_lsp.git.file_changes import file_changes
+from vibes_lsp.git.line_origins import LineOrigin
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.patience import GIT
 from vibes_lsp.placing.file_names import FileNames
 from vibes_lsp.placing.placements import Placement

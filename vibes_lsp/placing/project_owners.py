@@ -18,8 +18,8 @@ from vibes_lsp.anchors.line_hashes import is_long, line_hash
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history.line_origins import LineOrigin
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.line_origins import LineOrigin
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.placing.claims import RecordClaim, claims_of
 from vibes_lsp.placing.committed_lines import CommittedOwners, FileInHead
 from vibes_lsp.placing.edit_placements import place_annotations

@@ -17,9 +17,9 @@ import msgspec
 
 from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.git_cache import digest_of
-from vibes_lsp.history.log_additions import record_id_of
-from vibes_lsp.history.repository import Repository
+from vibes_lsp.git.git_cache import digest_of
+from vibes_lsp.git.log_additions import record_id_of
+from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import parse_timestamp

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from vibes_lsp.errors import AuditDirNotFound
-from vibes_lsp.history.git import user_setting
-from vibes_lsp.history.repository_state import shared_repository
+from vibes_lsp.git.process import user_setting
+from vibes_lsp.git.repository_state import shared_repository
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import text
 from vibes_lsp.model.vocabulary import PromptType

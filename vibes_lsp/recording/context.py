@@ -10,7 +10,7 @@ from pathlib import Path
 from vibes_lsp.anchors.create_anchors import Anchors, create_anchors
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId, UnreadableFile
-from vibes_lsp.history.stored_files import StoredFiles
+from vibes_lsp.git.stored_files import StoredFiles
 from vibes_lsp.model.canonical_json import with_portable_numbers
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text

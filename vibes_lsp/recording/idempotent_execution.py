@@ -13,9 +13,9 @@ from typing import Final, TypeVar
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.history.given_up_commits import take_back
-from vibes_lsp.history.missing_trail import refuse_missing_trail
-from vibes_lsp.history.stored_files import StoredFiles
+from vibes_lsp.git.given_up_commits import take_back
+from vibes_lsp.git.missing_trail import refuse_missing_trail
+from vibes_lsp.git.stored_files import StoredFiles
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.annotations import recorded
 from vibes_lsp.recording.context import Draft, RecordingContext

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.project_files import given_text, read_source
+from vibes_lsp.git.project_files import given_text, read_source
 from vibes_lsp.model.paths import PathKind, normal_path, path_kind
 from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.store.files import is_inside, real_path_in

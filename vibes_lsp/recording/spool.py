@@ -23,7 +23,7 @@ from typing import Annotated, Any, Final, Generic, TypeVar
 from pydantic import Field, TypeAdapter
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.history.repository import is_tracked
+from vibes_lsp.git.repository import is_tracked
 from vibes_lsp.model.canonical_json import canonical_json, parse_json
 from vibes_lsp.model.members import Members
 from vibes_lsp.patience import REQUEST_LOCK

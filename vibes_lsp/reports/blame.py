@@ -10,7 +10,7 @@ from itertools import groupby
 
 from vibes_lsp.anchors.location import LineKind, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.line_origins import LineOrigin
+from vibes_lsp.git.line_origins import LineOrigin
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.placing.live_risk import Scorer

@@ -12,9 +12,9 @@ from vibes_lsp.anchors.align import changed_lines
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.diff import DiffEntry, DiffRange, diff_files, parse_diff_range
-from vibes_lsp.history.project_files import read_source
-from vibes_lsp.history.repository import Repository, open_repository
+from vibes_lsp.git.diff import DiffEntry, DiffRange, diff_files, parse_diff_range
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.placing.live_risk import Scorer

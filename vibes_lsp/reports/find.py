@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from vibes_lsp.anchors.line_hashes import is_long, line_hash, split_hashes
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.project_files import read_source
+from vibes_lsp.git.project_files import read_source
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement

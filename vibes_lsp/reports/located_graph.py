@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.project_files import read_content
+from vibes_lsp.git.project_files import read_content
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.provenance_graph import GraphNode, ProvenanceGraph

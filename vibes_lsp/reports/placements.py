@@ -7,7 +7,7 @@ from typing import Final
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.commit_resolution import ResolvedCommit
+from vibes_lsp.git.commit_resolution import ResolvedCommit
 from vibes_lsp.model.members import JsonValue, Members, mapping, text
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import (

@@ -12,7 +12,7 @@ from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import BrokenBlob, HistoryUnavailable, UnreadableFile
-from vibes_lsp.history.project_files import read_source
+from vibes_lsp.git.project_files import read_source
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import ContextType, Verdict
 from vibes_lsp.placing.live_risk import Scorer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.project_files import read_content
+from vibes_lsp.git.project_files import read_content
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.placing.project_locator import ProjectLocator

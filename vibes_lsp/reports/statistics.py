@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.history.project_files import count_foreign, read_source
+from vibes_lsp.git.project_files import count_foreign, read_source
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.model.vocabulary import Action, RecordType

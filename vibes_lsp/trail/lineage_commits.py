@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.history.commit_resolution import CommitMethod, CommitResolver, ResolvedCommit
+from vibes_lsp.git.commit_resolution import CommitMethod, CommitResolver, ResolvedCommit
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.trail.lineage import Lineage
 

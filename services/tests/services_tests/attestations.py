@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 
-from vibes_lsp.verify.envelope import Envelope
-from vibes_lsp.verify.keys import PrivateKey, generate_private_key
-from vibes_lsp.verify.statement import Statement, Subject
+from vibes_lsp.attestation.envelope import Envelope
+from vibes_lsp.attestation.keys import PrivateKey, generate_private_key
+from vibes_lsp.attestation.statement import Statement, Subject
 
 
 def attestation(project: str = "shop", number: int = 0, key: PrivateKey | None = None) -> Envelope:

@@ -26,8 +26,8 @@ from services_tests.attestations import attestation
 from services_tests.postgresql_server import postgresql
 from services_tests.running_server import RunningServer, serving
 from tests.requirements import TOOLS
-from vibes_lsp.verify.cosigning import COSIGN_PATH, KEY_DOCUMENT_PATH
-from vibes_lsp.verify.keys import generate_private_key
+from vibes_lsp.attestation.cosigning import COSIGN_PATH, KEY_DOCUMENT_PATH
+from vibes_lsp.attestation.keys import generate_private_key
 from vibes_services.registry_client import FIND_PATH, SUBMIT_PATH
 from vibes_services.server.signing_keys import create_keys
 from vibes_services.server.tokens import create_token

@@ -12,7 +12,7 @@ import tests.conftest  # noqa: F401  # an environment of its own for all tests
 from services_tests.postgresql_server import postgresql
 from services_tests.running_server import serving
 from tests.cli.conftest import project, run_vibes, run_vibes_unchecked, valid_trail
-from vibes_lsp.verify.cosigning import COSIGN_PATH
+from vibes_lsp.attestation.cosigning import COSIGN_PATH
 from vibes_services.server.signing_keys import create_keys
 from vibes_services.server.tokens import create_token
 

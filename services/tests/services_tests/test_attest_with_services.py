@@ -11,14 +11,14 @@ import pytest
 
 from services_tests.fake_calendar import fake_calendar
 from services_tests.running_server import RunningServer, run, serving
-from vibes_lsp.model.canonical_json import canonical_json
-from vibes_lsp.verify.cosigning import (
+from vibes_lsp.attestation.cosigning import (
     COSIGN_PATH,
     KEY_DOCUMENT_PATH,
 )
-from vibes_lsp.verify.envelope import parse_envelope
-from vibes_lsp.verify.keys import generate_private_key
-from vibes_lsp.verify.trusted_keys import Role, TrustedKey
+from vibes_lsp.attestation.envelope import parse_envelope
+from vibes_lsp.attestation.keys import generate_private_key
+from vibes_lsp.attestation.trusted_keys import Role, TrustedKey
+from vibes_lsp.model.canonical_json import canonical_json
 from vibes_services.server.signing_keys import as_document
 
 if TYPE_CHECKING:

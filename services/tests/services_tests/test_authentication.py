@@ -13,7 +13,7 @@ import pytest
 
 from services_tests.attestations import attestation
 from services_tests.running_server import VIBES, RunningServer, http_request, run, serving
-from vibes_lsp.verify.cosigning import COSIGN_PATH
+from vibes_lsp.attestation.cosigning import COSIGN_PATH
 from vibes_services.registry_client import FIND_PATH, SUBMIT_PATH
 from vibes_services.server.tokens import TokenHolder, find_holder
 

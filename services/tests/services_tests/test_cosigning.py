@@ -11,22 +11,22 @@ import pytest
 
 from services_tests.attestations import attestation
 from services_tests.running_server import http_request, run, serving
-from vibes_lsp.errors import ServiceFailure
-from vibes_lsp.verify.cosigning import (
+from vibes_lsp.attestation.cosigning import (
     COSIGN_PATH,
     KEY_DOCUMENT_PATH,
     fetch_key_document,
     request_cosignature,
 )
-from vibes_lsp.verify.envelope import SignedMessage
-from vibes_lsp.verify.signature_checks import (
+from vibes_lsp.attestation.envelope import SignedMessage
+from vibes_lsp.attestation.signature_checks import (
     IndependentTime,
     SignatureTimes,
     SignatureVerdict,
     check_signatures,
 )
-from vibes_lsp.verify.signing_time import signing_time
-from vibes_lsp.verify.trusted_keys import KeyStatus
+from vibes_lsp.attestation.signing_time import signing_time
+from vibes_lsp.attestation.trusted_keys import KeyStatus
+from vibes_lsp.errors import ServiceFailure
 
 if TYPE_CHECKING:
     from pathlib import Path

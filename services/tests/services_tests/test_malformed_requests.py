@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from services_tests.attestations import attestation
 from services_tests.running_server import RunningServer, serving
-from vibes_lsp.verify.cosigning import COSIGN_PATH, request_cosignature
+from vibes_lsp.attestation.cosigning import COSIGN_PATH, request_cosignature
 from vibes_services.registry_client import FIND_PATH, SUBMIT_PATH, find, submit
 
 if TYPE_CHECKING:

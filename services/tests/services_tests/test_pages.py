@@ -14,7 +14,7 @@ from services_tests.running_server import RunningServer, serving
 from tests.demo.workspace import copied
 from tests.docs.code_blocks import code_blocks, run_shell
 from tests.requirements import REPOSITORY, require
-from vibes_lsp.verify.keys import generate_private_key
+from vibes_lsp.attestation.keys import generate_private_key
 
 if TYPE_CHECKING:
     from contextlib import AbstractContextManager

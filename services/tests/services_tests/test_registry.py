@@ -11,11 +11,11 @@ import sqlalchemy as sql
 
 from services_tests.attestations import attestation
 from services_tests.running_server import RunningServer, http_request, run, serving
+from vibes_lsp.attestation.envelope import Envelope
+from vibes_lsp.attestation.keys import generate_private_key
 from vibes_lsp.errors import ServiceFailure, VibesError
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.hashing import sha256
-from vibes_lsp.verify.envelope import Envelope
-from vibes_lsp.verify.keys import generate_private_key
 from vibes_services.registry_client import FIND_PATH, SUBMIT_PATH, fetch, find, submit
 from vibes_services.server.registry_database import RegistryDatabase, _engine
 

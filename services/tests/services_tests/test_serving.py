@@ -9,9 +9,9 @@ import pytest
 
 from services_tests.attestations import attestation
 from services_tests.running_server import VIBES, serving
-from tests.unit.verify.test_http_client import self_signed
+from tests.unit.attestation.test_http_client import self_signed
+from vibes_lsp.attestation.cosigning import COSIGN_PATH, request_cosignature
 from vibes_lsp.errors import ServiceFailure, VibesError
-from vibes_lsp.verify.cosigning import COSIGN_PATH, request_cosignature
 
 if TYPE_CHECKING:
     from pathlib import Path

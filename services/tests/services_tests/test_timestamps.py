@@ -18,8 +18,8 @@ from opentimestamps.core.serialize import BytesSerializationContext
 from opentimestamps.core.timestamp import DetachedTimestampFile, Timestamp
 
 from services_tests.fake_calendar import FakeCalendar, fake_calendar, header
+from vibes_lsp.attestation.signature_checks import SignatureVerdict
 from vibes_lsp.errors import ServiceFailure, VibesError
-from vibes_lsp.verify.signature_checks import SignatureVerdict
 from vibes_services.timestamps import (
     DEFAULT_CALENDARS,
     BadTimestamp,

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from vibes_lsp.attestation.tiers import attestation_path
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.store.audit_dir import find_audit_dir
 from vibes_lsp.store.files import create_file, read_file
-from vibes_lsp.verify.tiers import attestation_path
 
 
 def attestation_file(file: Path | None) -> Path:

@@ -56,9 +56,9 @@ def submit_command(
     The token is read from VIBES_REGISTRY_TOKEN. FILE is by default the attestation of the audit
     trail.
     """
+    from vibes_lsp.attestation.key_files import load_public_key  # noqa: PLC0415
+    from vibes_lsp.attestation.verification import read_envelope  # noqa: PLC0415
     from vibes_lsp.cli.cosign_options import token_from  # noqa: PLC0415
-    from vibes_lsp.verify.key_files import load_public_key  # noqa: PLC0415
-    from vibes_lsp.verify.verification import read_envelope  # noqa: PLC0415
     from vibes_services.registry_client import submit  # noqa: PLC0415
 
     envelope = read_envelope(attestation_file(file))

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from vibes_lsp.attestation.timestamp_proofs import TimestampCheck, proof_path
 from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
 from vibes_lsp.errors import RefusedWrite, VibesError
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.store.files import MAX_FILE, replace_file, write_temporary
-from vibes_lsp.verify.timestamp_proofs import TimestampCheck, proof_path
 from vibes_services.commands.attestation_file import (
     attestation_file,
     create_new_file,

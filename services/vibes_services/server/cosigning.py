@@ -11,10 +11,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from vibes_lsp.attestation.cosigning import COSIGN_PATH, KEY_DOCUMENT_PATH
+from vibes_lsp.attestation.envelope import decode_base64
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.members import text
-from vibes_lsp.verify.cosigning import COSIGN_PATH, KEY_DOCUMENT_PATH
-from vibes_lsp.verify.envelope import decode_base64
 from vibes_services.server.requests import (
     Access,
     UnavailableNow,

@@ -16,13 +16,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from vibes_lsp.attestation.envelope import Envelope, parse_envelope
+from vibes_lsp.attestation.keys import PublicKey, parse_public_key
+from vibes_lsp.attestation.statement import parse_statement
 from vibes_lsp.errors import BadEnvelope, BadKey
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import Members, texts
 from vibes_lsp.model.timestamps import format_timestamp
-from vibes_lsp.verify.envelope import Envelope, parse_envelope
-from vibes_lsp.verify.keys import PublicKey, parse_public_key
-from vibes_lsp.verify.statement import parse_statement
 from vibes_services.registry_client import FIND_PATH, MAX_RESULTS, SUBMIT_PATH, RegisteredSignature
 from vibes_services.server.registry_database import (
     CONNECTIONS,

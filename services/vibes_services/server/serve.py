@@ -9,8 +9,8 @@ from typing import Final
 
 import uvicorn
 
+from vibes_lsp.attestation.http_client import is_loopback
 from vibes_lsp.errors import VibesError
-from vibes_lsp.verify.http_client import is_loopback
 from vibes_services.server.app import ServerSettings, create_app
 
 MAX_CONNECTIONS: Final = 512

@@ -12,17 +12,17 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from vibes_lsp.attestation.cosigning import parse_key_document
+from vibes_lsp.attestation.envelope import encode_base64url
+from vibes_lsp.attestation.key_files import load_private_key, write_key_file
+from vibes_lsp.attestation.keys import PrivateKey, generate_private_key
+from vibes_lsp.attestation.signing_time import time_message
+from vibes_lsp.attestation.trusted_keys import KeyStatus, Role, TrustedKey
 from vibes_lsp.errors import RefusedWrite, VibesError
 from vibes_lsp.model.canonical_json import canonical_json
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.store.files import flush_folder
-from vibes_lsp.verify.cosigning import parse_key_document
-from vibes_lsp.verify.envelope import encode_base64url
-from vibes_lsp.verify.key_files import load_private_key, write_key_file
-from vibes_lsp.verify.keys import PrivateKey, generate_private_key
-from vibes_lsp.verify.signing_time import time_message
-from vibes_lsp.verify.trusted_keys import KeyStatus, Role, TrustedKey
 from vibes_services.server.state_files import (
     ReloadedFile,
     lock_folder,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk
-from vibes_lsp.history.log_additions import record_id_of
+from vibes_lsp.git.log_additions import record_id_of
 from vibes_lsp.store import bounded_lines as module
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.bounded_lines import bounded_lines

@@ -13,7 +13,7 @@ from tests.trails import Repository
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.brought_lines import BroughtLines, committed_file
 from vibes_lsp.exchange.note_overlay import notes_of_lines
-from vibes_lsp.history.repository import Repository as Opened
+from vibes_lsp.git.repository import Repository as Opened
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 
 from tests.trails import Repository
 from vibes_lsp.exchange.committed_versions import CommittedVersion, CommittedVersions
-from vibes_lsp.history.repository import Repository as Opened
+from vibes_lsp.git.repository import Repository as Opened
 
 if TYPE_CHECKING:
     from pathlib import Path

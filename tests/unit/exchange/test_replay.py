@@ -12,7 +12,7 @@ from tests.unit.exchange.generated_histories import Generator, known_lines, writ
 from vibes_lsp.agents.events import FileEdit
 from vibes_lsp.exchange.commit_search import CommitSearch
 from vibes_lsp.exchange.replay import attribute_lines
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.git.repository import open_repository
 
 if TYPE_CHECKING:
     from pathlib import Path

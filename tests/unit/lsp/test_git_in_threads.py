@@ -13,7 +13,7 @@ from lsprotocol import types
 from tests.server.project import STORY, Project
 from tests.trails import Repository
 from tests.unit.lsp.test_memory import close_indexes, drained, started, tell
-from vibes_lsp.history import git, objects
+from vibes_lsp.git import objects, process
 from vibes_lsp.lsp.extensions import ProvenanceParams
 
 _COMMANDS: Final = (
@@ -46,7 +46,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> set[threading.Thread]:
 
         return asked
 
-    for module, name in ((git, "_run"), (git, "_start"), (objects.GitObjects, "_ask")):
+    for module, name in ((process, "_run"), (process, "_start"), (objects.GitObjects, "_ask")):
         monkeypatch.setattr(module, name, watched(getattr(module, name)))
     return found
 

@@ -9,7 +9,7 @@ import pytest
 from vibes_lsp.anchors.line_hashes import join_hashes
 from vibes_lsp.anchors.location import LineKind, Method, State
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.line_origins import LineOrigin
+from vibes_lsp.git.line_origins import LineOrigin
 from vibes_lsp.model.members import Members
 from vibes_lsp.placing.edit_placements import place_annotations, place_deletion, place_function
 from vibes_lsp.placing.edits import moment_of

@@ -13,8 +13,8 @@ from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.location import LineKind, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.history import line_origins
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.git import line_origins
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.placing import commit_records
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_owners import KnownFile, ProjectOwners, place_file

@@ -24,7 +24,7 @@ from tests.unit.recording.projects import (
 from tests.unit.recording.request_builders import Completion, edge_request, review_request
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import check_trail
-from vibes_lsp.history.project_files import read_source
+from vibes_lsp.git.project_files import read_source
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.recording import (

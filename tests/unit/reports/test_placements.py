@@ -10,7 +10,7 @@ from tests.placements import placed_by_records
 from tests.trails import OMIT, TrailWriter
 from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.history.commit_resolution import CommitMethod, ResolvedCommit
+from vibes_lsp.git.commit_resolution import CommitMethod, ResolvedCommit
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement

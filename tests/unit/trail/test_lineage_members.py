@@ -8,7 +8,7 @@ import pytest
 
 from tests.trails import OMIT, Repository, TrailWriter, complete
 from tests.unit.trail.trails import current_ids, lineage_of, read_trail
-from vibes_lsp.history.repository import open_repository
+from vibes_lsp.git.repository import open_repository
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

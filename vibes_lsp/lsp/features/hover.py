@@ -12,6 +12,7 @@ from typing import Final
 
 from lsprotocol import types
 
+from vibes_lsp.attestation.tiers import ATTESTATION_NAMES
 from vibes_lsp.errors import MalformedJson
 from vibes_lsp.lsp.attestations import AttestationState
 from vibes_lsp.lsp.audit_files import audit_position, describe_reference
@@ -30,7 +31,6 @@ from vibes_lsp.model.escaping import code_block
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.verify.tiers import ATTESTATION_NAMES
 
 _MAX_ANNOTATIONS: Final = 5
 _MAX_TEXT: Final = 300

@@ -19,8 +19,8 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFile
-from vibes_lsp.history.git import user_name
-from vibes_lsp.history.project_files import read_content
+from vibes_lsp.git.process import user_name
+from vibes_lsp.git.project_files import read_content
 from vibes_lsp.knowledge.actors import system_user
 from vibes_lsp.lsp.conversion import lines_of, path_of
 from vibes_lsp.lsp.extensions import CommandName, ProjectArguments

@@ -1,0 +1,1 @@
+"""Tests of `vibes_lsp.git`."""

@@ -1,0 +1,90 @@
+"""Whether a file that differs from an attested one differs in its formatting only.
+
+Formatters, editors and git's conversion of line ends change bytes but no value. The attested bytes
+are not known, only their digest: a match with one of the usual formats proves that they were equal
+as JSON. Pure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from typing import Final
+
+from vibes_lsp.attestation.json_digests import canonical_digest
+from vibes_lsp.errors import MalformedJson
+from vibes_lsp.model.canonical_json import parse_json
+from vibes_lsp.model.members import JsonValue
+
+_INDENTS: Final = (2, 4, "\t", None)
+_COMPACT: Final = (",", ":")
+_SPACED: Final = (", ", ": ")
+_INDENTED: Final = (",", ": ")
+
+
+def is_reformatted(data: bytes, sha256: str, canonical_sha256: str | None) -> bool:
+    """Whether a JSON file has the same value as an attested one.
+
+    Args:
+        data: The present file.
+        sha256: The digest of the attested file.
+        canonical_sha256: The digest of the attested file's canonical JSON, if it was signed too.
+    """
+    if canonical_sha256 is not None:
+        return canonical_digest(data) == canonical_sha256
+    try:
+        value = parse_json(data)
+    except MalformedJson:
+        return False
+    return _matches(_line_end_variants(data), sha256) or _matches(_formats(value), sha256)
+
+
+def is_reformatted_log(data: bytes, sha256: str) -> bool:
+    """Whether a log has the same records, in the same order, as an attested one."""
+    if _matches(_line_end_variants(data), sha256):
+        return True
+    lines = [line for line in data.split(b"\n") if line.strip()]  # a lone \r ends no record
+    try:
+        values = [parse_json(line) for line in lines]
+    except MalformedJson:
+        return False
+    for separators in (_COMPACT, _SPACED):
+        for ascii_only in (False, True):
+            texts = [_print(value, None, separators, ascii_only=ascii_only) for value in values]
+            if _matches(_line_end_variants(b"\n".join(texts) + b"\n"), sha256):
+                return True
+    return False
+
+
+def _line_end_variants(data: bytes) -> Iterator[bytes]:
+    """Yield the file with other line ends, and with and without the last."""
+    plain = data.replace(b"\r\n", b"\n").rstrip(b"\n")
+    for text in (plain, plain + b"\n"):
+        yield text
+        yield text.replace(b"\n", b"\r\n")
+
+
+def _formats(value: JsonValue) -> Iterator[bytes]:
+    """Yield a value in the formats that common programs write."""
+    for indent in _INDENTS:
+        for separators in (_COMPACT, _SPACED) if indent is None else (_INDENTED,):
+            for ascii_only in (False, True):
+                text = _print(value, indent, separators, ascii_only=ascii_only)
+                yield text
+                yield text + b"\n"
+
+
+def _print(
+    value: JsonValue, indent: int | str | None, separators: tuple[str, str], *, ascii_only: bool
+) -> bytes:
+    text = json.dumps(value, indent=indent, separators=separators, ensure_ascii=ascii_only)
+    return text.encode("utf-8", "backslashreplace")
+
+
+def _matches(texts: Iterator[bytes], sha256: str) -> bool:
+    return any(_digest(text) == sha256 for text in texts)
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()

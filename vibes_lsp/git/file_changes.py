@@ -1,0 +1,291 @@
+"""What commits did to files, as git lists it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Generator, Iterator, Sequence
+from contextlib import closing
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from vibes_lsp.git.git_cache import digest_of
+from vibes_lsp.git.objects import parse_seconds
+from vibes_lsp.git.process import LOG_OPTIONS, git_lines, literal_pathspec
+from vibes_lsp.git.repository import Repository
+from vibes_lsp.patience import Wait
+
+_MARK: Final = b"\x01"
+_OPTIONS: Final = ("--raw", "-z", "--no-abbrev", "--no-renames", "-c", "--format=%x01%H %ct %at")
+_REGULAR: Final = frozenset({"100644", "100755", "100664"})
+_DELETED: Final = "000000"
+_MAX_PATHS: Final = 16
+"""Maximum number of paths to pass to git.
+
+Git compares each with every path it meets: 97 paths in 3,800 commits take 1.4 s, all files 0.2 s.
+"""
+_MAX_CHARACTERS: Final = 8_000
+"""Maximum length of these paths together, within every system's limit for a command line."""
+
+
+_MAX_OLDER: Final = 100
+"""Commits in a row that are too old until no newer one is expected: a clock may be wrong."""
+_MAX_COMMITS: Final = 400
+"""Commits in one command: within every system's limit for a command line."""
+
+
+class FileChange(NamedTuple):
+    """What a commit did to a file.
+
+    Attributes:
+        commit: The commit's full hash.
+        moment: The committer's time, UTC.
+        path: From the top of the work tree.
+        mode: The mode after the commit, six digits as git prints it; `000000` if it deleted the
+            file.
+        blob: The blob after the commit.
+        parents: How many parents the commit has; 1 if it has none.
+        before: The file in those parents that have it.
+        authored: The author's time, UTC; a rebase or squash keeps it.
+    """
+
+    commit: str
+    moment: datetime
+    path: str
+    mode: str
+    blob: str
+    parents: int
+    before: tuple[str, ...]
+    authored: datetime
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the commit has a regular file there: no symbolic link, submodule or deletion."""
+        return self.mode in _REGULAR
+
+    @property
+    def is_deletion(self) -> bool:
+        """Whether the commit has nothing there."""
+        return self.mode == _DELETED
+
+    @property
+    def is_new(self) -> bool:
+        """Whether no parent has the file."""
+        return not self.before
+
+    @property
+    def is_merge(self) -> bool:
+        """Whether the commit has several parents, from all of which it differs."""
+        return self.parents > 1
+
+
+class LastChange(NamedTuple):
+    """The last commit that changed a file.
+
+    Attributes:
+        commit: The commit's full hash.
+        is_whole: Whether git's blame gives all lines of the file to it. It added the file, no
+            second parent can have it, and it deleted none that can be renamed to it.
+    """
+
+    commit: str
+    is_whole: bool
+
+
+def file_changes(
+    repository: Repository,
+    revisions: Sequence[str],
+    paths: Collection[str],
+    *,
+    patience: Wait | None = None,
+) -> Generator[FileChange, None, None]:
+    """Yield what commits did to files, newest first, children before parents, on all branches.
+
+    A rename is a deletion and a new file. Of a merge, only files that differ from all its parents
+    are included.
+
+    Args:
+        repository: The repository.
+        revisions: As for `git log`.
+        paths: The files, from the top of the work tree.
+        patience: The wait for git.
+
+    Raises:
+        HistoryUnavailable: Git failed, perhaps after some changes.
+    """
+    wanted = {name: path for path in paths if (name := _name(path)) is not None}
+    if not wanted:
+        return
+    fits = len(wanted) <= _MAX_PATHS and sum(map(len, wanted)) <= _MAX_CHARACTERS
+    pathspecs = map(literal_pathspec, wanted.values()) if fits else ()
+    arguments = ("--topo-order", "--full-history", *revisions, "--", *pathspecs)
+    for name, change in _changes(repository, arguments, patience):
+        if (path := wanted.get(name)) is not None:
+            yield change._replace(path=path)
+
+
+def changes_since(repository: Repository, since: datetime) -> Iterator[FileChange]:
+    """Yield what HEAD and its ancestors did to all files, parents before children, else by time.
+
+    Args:
+        repository: The repository.
+        since: Only commits from then on, by the committer's time.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    arguments = ("--date-order", "--reverse", f"--since={int(since.timestamp())}", "HEAD", "--")
+    for _, change in _changes(repository, arguments):
+        yield change
+
+
+def _changes(
+    repository: Repository, arguments: Sequence[str], patience: Wait | None = None
+) -> Iterator[tuple[bytes, FileChange]]:
+    """Yield the names of files as git has them, and what commits did to the files."""
+    command = ("log", *LOG_OPTIONS, *_OPTIONS, *arguments)
+    with git_lines(repository.root, *command, patience=patience, nul_separated=True) as parts:
+        header: list[bytes] = []
+        for part in parts:
+            line = part.lstrip(b"\n")
+            if line.startswith(_MARK):
+                header = line[1:].split(b" ")
+            elif line.startswith(b":"):
+                name = next(parts, b"")
+                yield name, _parse_change(header, name, line)
+
+
+def _name(path: str) -> bytes | None:
+    """Return a path as git's bytes; None if no tracked file can have it."""
+    try:
+        name = path.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return None
+    is_possible = b"\0" not in name and name.decode("utf-8", "surrogateescape") == path
+    return name if is_possible else None
+
+
+def _parse_change(header: Sequence[bytes], name: bytes, line: bytes) -> FileChange:
+    fields = line.lstrip(b":").decode("ascii").split(" ")
+    parents = (len(fields) - 3) // 2
+    modes, blobs = fields[: parents + 1], fields[parents + 1 : -1]
+    before = zip(modes[:-1], blobs[:-1], strict=True)
+    return FileChange(
+        header[0].decode("ascii"),
+        parse_seconds(header[1]),
+        name.decode("utf-8", "surrogateescape"),
+        modes[-1],
+        blobs[-1],
+        parents,
+        tuple(blob for mode, blob in before if mode in _REGULAR),
+        parse_seconds(header[2]),
+    )
+
+
+def commits_by_file(
+    repository: Repository, revisions: Sequence[str], paths: Sequence[str] = ()
+) -> dict[str, frozenset[str]]:
+    """Return, for each file that commits changed, these commits; a merge by any of its parents.
+
+    Args:
+        repository: The repository.
+        revisions: As for `git log`.
+        paths: The files, by default all.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    found: dict[str, set[str]] = defaultdict(set)
+    pathspecs = map(literal_pathspec, paths)
+    for change in _changed_names(repository, "--full-history", *revisions, "--", *pathspecs):
+        found[change.name].add(change.commit)
+    return {name: frozenset(commits) for name, commits in found.items()}
+
+
+def files_of_commits(repository: Repository, commits: Sequence[str]) -> dict[str, frozenset[str]]:
+    """Return the files that commits changed; of a merge, those that differ from any of its parents.
+
+    Args:
+        repository: The repository.
+        commits: Full hashes.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    key = f"files {digest_of(sorted(repository.shallow_boundary()))}"
+    known = {commit: repository.cache.get(f"{key} {commit}", list[str]) for commit in commits}
+    missing = [commit for commit, names in known.items() if names is None]
+    found: dict[str, list[str]] = {commit: [] for commit in missing}
+    for start in range(0, len(missing), _MAX_COMMITS):
+        batch = missing[start : start + _MAX_COMMITS]
+        for change in _changed_names(repository, "--no-walk=unsorted", *batch, "--"):
+            found[change.commit].append(change.name)
+    for commit, names in found.items():
+        repository.cache.put(f"{key} {commit}", names)
+    return {commit: frozenset(names or ()) for commit, names in (known | found).items()}
+
+
+def last_changes(
+    repository: Repository, commit: str, since: datetime | None
+) -> dict[str, LastChange]:
+    """Return the last commit that changed each file, on the way of first parents from a commit.
+
+    Git's blame of a file at the one commit is blame at the other, as a first parent comes first.
+
+    Args:
+        repository: The repository.
+        commit: A full hash.
+        since: Leave out files that did not change from then on; None for all.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
+    found: dict[str, LastChange | None] = {}
+    older: set[str] = set()
+    deleting: set[str] = set()
+    with closing(_changed_names(repository, "--first-parent", commit, "--")) as changes:
+        for change in changes:
+            is_older = since is not None and change.moment < since
+            if is_older:
+                older.add(change.commit)
+            else:
+                older.clear()
+            if len(older) > _MAX_OLDER:
+                break
+            if change.status == b"D":
+                deleting.add(change.commit)
+            is_new = change.status == b"A" and not change.is_merge
+            last = None if is_older else LastChange(change.commit, is_new)
+            found.setdefault(change.name, last)
+    return {
+        name: last._replace(is_whole=last.is_whole and last.commit not in deleting)
+        for name, last in found.items()
+        if last is not None
+    }
+
+
+class _Change(NamedTuple):
+    """What a commit did to a file, against one of its parents: `status` is git's letter."""
+
+    commit: str
+    moment: datetime
+    is_merge: bool
+    name: str
+    status: bytes
+
+
+def _changed_names(repository: Repository, *arguments: str) -> Generator[_Change, None, None]:
+    """Yield what commits did to files, newest first."""
+    options = ("-m", "-z", "--raw", "--no-renames", "--format=%x01%H %ct %P")
+    with git_lines(
+        repository.root, "log", *LOG_OPTIONS, *options, *arguments, nul_separated=True
+    ) as parts:
+        commit, moment, is_merge = "", parse_seconds(b"0"), False
+        for part in parts:
+            line = part.lstrip(b"\n")
+            if line.startswith(_MARK):
+                hashed, seconds, *parents = line[1:].split(b" ")
+                commit, moment = hashed.decode("ascii"), parse_seconds(seconds)
+                is_merge = len(parents) > 1
+            elif line.startswith(b":"):
+                name = next(parts, b"").decode("utf-8", "surrogateescape")
+                yield _Change(commit, moment, is_merge, name, line[-1:])

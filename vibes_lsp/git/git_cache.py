@@ -1,0 +1,262 @@
+"""Facts of git: what git answered about a repository, in one database of the user's cache folder.
+
+It has only facts that depend on immutable objects, under the names of these: the blame of a file at
+a commit, what a commit brought to the log, renamed or moved, whose a commit's lines are. So no fact
+is ever outdated. Branches, the index, the trail and the work tree are read each time. An object's
+name does not prove its content if another person made the repository, so the facts of one
+repository are never used for another. Commands that decide, sign or publish use only what they
+asked themselves.
+
+A database that is damaged, locked or missing costs time only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import threading
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
+
+import msgspec
+
+from vibes_lsp import __version__
+from vibes_lsp.patience import GIT_FACTS
+from vibes_lsp.store.cache_database import CacheDatabase
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_T = TypeVar("_T")
+
+_CODE: Final = Path(__file__).parents[1]
+_PACKAGES: Final = ("model", "anchors", "git", "trail", "placing")
+"""Packages whose code determines the facts; a change of it drops them."""
+_DATABASE: Final = CacheDatabase(
+    "git",
+    "git-1",
+    (
+        "CREATE TABLE source (name TEXT)",
+        "CREATE TABLE fact (number INTEGER PRIMARY KEY, key BLOB UNIQUE, value BLOB)",
+    ),
+    GIT_FACTS,
+)
+_MAX_BYTES: Final = 64 << 20
+"""Bytes of the database from which on its older half is dropped: about 30,000 blamed files."""
+_MAX_VALUE: Final = 4 << 20
+"""Bytes of the largest fact that is saved."""
+_MAX_MEMORY: Final = 32 << 20
+"""Bytes of facts in memory."""
+
+
+class GitCache:
+    """The facts of one repository; thread-safe. New ones are in memory until `save`.
+
+    Args:
+        root: The top folder of the work tree; None to keep them in memory only.
+    """
+
+    def __init__(self, root: Path | None = None) -> None:
+        self._root = root
+        self._lock = threading.RLock()
+        self._facts: dict[bytes, bytes] = {}
+        self._size = 0
+        self._database: sqlite3.Connection | None = None
+        self._is_opened = root is None
+
+    def use_saved(self, root: Path) -> None:
+        """Use what was saved about a repository, and save there from now on."""
+        with self._lock:
+            if self._root is None:
+                self._root, self._is_opened = root, False
+
+    def get(self, key: str, kind: type[_T]) -> _T | None:
+        """Return a fact; None if it is unknown.
+
+        Args:
+            key: The names of the objects that it is about, and what it says of them.
+            kind: Its type.
+        """
+        name = _digest(key)
+        with self._lock:
+            value = self._facts.get(name)
+            if value is None:
+                value = self._saved(name)
+        return None if value is None else _decode(value, kind)
+
+    def put(self, key: str, value: object) -> None:
+        """Add a fact."""
+        try:
+            encoded = msgspec.msgpack.encode(value)
+        except UnicodeEncodeError:  # a name that is not UTF-8
+            return
+        with self._lock:
+            if self._size + len(encoded) > _MAX_MEMORY:
+                self.save()
+                self._forget()
+            self._facts[_digest(key)] = encoded
+            self._size += len(encoded)
+
+    def save(self) -> None:
+        """Write what is new, all of it or nothing."""
+        import sqlite3  # noqa: PLC0415  # a program that saves nothing starts faster
+
+        with self._lock:
+            database = self._open() if self._facts else None
+            if database is None:
+                return
+            rows = [each for each in self._facts.items() if len(each[1]) <= _MAX_VALUE]
+            try:
+                database.execute("BEGIN IMMEDIATE")
+                database.executemany("INSERT OR REPLACE INTO fact VALUES (NULL, ?, ?)", rows)
+                _drop_oldest(database)
+                database.execute("COMMIT")
+                self._forget()
+            except sqlite3.Error as error:
+                self._give_up(error)
+
+    def close(self) -> None:
+        """Save, and close the database; it is opened again when it is needed."""
+        self.save()
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
+                self._is_opened = False
+
+    def _forget(self) -> None:
+        self._facts.clear()
+        self._size = 0
+
+    def _saved(self, name: bytes) -> bytes | None:
+        import sqlite3  # noqa: PLC0415
+
+        database = self._open()
+        if database is None:
+            return None
+        try:
+            row = database.execute("SELECT value FROM fact WHERE key = ?", (name,)).fetchone()
+        except sqlite3.Error as error:
+            self._give_up(error)
+            return None
+        return row[0] if row is not None and isinstance(row[0], bytes) else None
+
+    def _open(self) -> sqlite3.Connection | None:
+        """Return the database with the facts of this very repository; None without one."""
+        if self._is_opened or self._root is None:
+            return self._database
+        import sqlite3  # noqa: PLC0415
+
+        self._is_opened = True
+        source = _source(self._root)
+        if not source:
+            return None
+        self._database = _DATABASE.open_shared(self._root)
+        if self._database is not None:
+            try:
+                _set_source(self._database, source)
+            except sqlite3.Error as error:
+                self._give_up(error)
+        return self._database
+
+    def _give_up(self, error: sqlite3.Error) -> None:
+        """Use no database any more; remove a damaged one."""
+        import logging  # noqa: PLC0415  # this is rare, and each commit would wait for it
+        import sqlite3  # noqa: PLC0415
+
+        logging.getLogger(__name__).info("git is asked again: %s", error)
+        if self._database is not None:
+            with suppress(sqlite3.Error):
+                self._database.close()
+        self._database = None
+        if self._root is not None and not isinstance(error, sqlite3.OperationalError):
+            _DATABASE.remove(self._root)
+
+
+def digest_of(names: Iterable[str]) -> str:
+    """Return what stands for names in a key; empty for none."""
+    joined = "\0".join(names)
+    return _digest(joined).hex() if joined else ""
+
+
+def _digest(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
+
+
+def _decode(value: bytes, kind: type[_T]) -> _T | None:
+    try:
+        return cast("_T", _decoder(cast("Any", kind)).decode(value))
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
+@cache
+def _decoder(kind: Any) -> msgspec.msgpack.Decoder[Any]:
+    return msgspec.msgpack.Decoder(kind)
+
+
+def _set_source(database: sqlite3.Connection, source: str) -> None:
+    """Drop the facts of another repository, or of other code."""
+    if database.execute("SELECT name FROM source").fetchall() == [(source,)]:
+        return
+    database.execute("BEGIN IMMEDIATE")
+    for table in ("fact", "source"):
+        database.execute(f"DELETE FROM {table}")  # noqa: S608  # our own names
+    database.execute("INSERT INTO source VALUES (?)", (source,))
+    database.execute("COMMIT")
+
+
+def _drop_oldest(database: sqlite3.Connection) -> None:
+    """Drop the facts that were added first, if there are too many."""
+    names = ("page_count", "freelist_count", "page_size")
+    pages, free, size = (database.execute(f"PRAGMA {name}").fetchone()[0] for name in names)
+    if (pages - free) * size > _MAX_BYTES:
+        database.execute(
+            "DELETE FROM fact WHERE number < (SELECT (min(number) + max(number)) / 2 FROM fact)"
+        )
+
+
+def _source(root: Path) -> str:
+    """Return what identifies repository and code; empty if that fails.
+
+    The code counts, because another version may compute other facts.
+
+    Args:
+        root: The top folder of the work tree.
+    """
+    try:
+        marker = root.resolve() / ".git"
+        status = os.lstat(marker)
+        created = _created(marker)
+        modules = [_modules(package) for package in _PACKAGES]
+    except (OSError, RuntimeError, ValueError):
+        return ""
+    return digest_of(
+        [repr((os.fspath(marker), status.st_dev, status.st_ino, created, __version__, modules))]
+    )
+
+
+def _created(marker: Path) -> tuple[int, int]:
+    """Return what distinguishes a repository from a deleted one with the same inode.
+
+    It also changes with the repository's git settings.
+    """
+    try:
+        status = os.lstat(marker / "config")
+    except OSError:  # a linked work tree or a submodule
+        status = os.lstat(marker)
+    return status.st_ino, status.st_ctime_ns
+
+
+def _modules(package: str) -> Sequence[tuple[str, int, int]]:
+    """Return the names, sizes and times of a package's modules."""
+    found: list[tuple[str, int, int]] = []
+    with os.scandir(_CODE / package) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                status = entry.stat()
+                found.append((entry.name, status.st_size, status.st_mtime_ns))
+    return sorted(found)

@@ -1,0 +1,117 @@
+"""Convert placements to answers: short, with every recorded text as data."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from vibes_lsp.mcp.answers import (
+    AnnotationAnswer,
+    CountingReview,
+    FactorAnswer,
+    Lines,
+    Named,
+)
+from vibes_lsp.mcp.recorded_text import Quotations, name, path_text
+from vibes_lsp.model.members import Members, integer, mapping, text
+from vibes_lsp.placing.placements import Placement
+from vibes_lsp.reports.blame import ranges_by_kind
+from vibes_lsp.reports.placements import describe_location
+
+SHORT: Final = 300
+"""Characters of a prompt in a list."""
+_MAX_REASON: Final = 200
+_MAX_FACTORS: Final = 20
+
+
+def annotation_answer(
+    placement: Placement,
+    facts: Members,
+    quotations: Quotations,
+    *,
+    prompt: int = SHORT,
+    with_factors: bool = False,
+) -> AnnotationAnswer:
+    """Return an annotation.
+
+    Args:
+        placement: Where its lines are.
+        facts: The same as JSON (`PlacementReport`).
+        quotations: Quotes its texts.
+        prompt: How many characters of the prompt are kept.
+        with_factors: Whether to include what the score is computed from.
+    """
+    return AnnotationAnswer(
+        **annotation_members(placement, facts, quotations, prompt=prompt),
+        factors=_factors(facts, quotations) if with_factors else None,
+    )
+
+
+def annotation_members(
+    placement: Placement, facts: Members, quotations: Quotations, *, prompt: int
+) -> dict[str, Any]:
+    """Return the members of `AnnotationAnswer`, without the factors."""
+    score = facts["score"] if facts["score"] is not None else facts["storedScore"]
+    return {
+        "annotation_id": name(facts["annotationId"]) or "",
+        "file_path": path_text(facts["filePath"]) or "",
+        "moved_from": path_text(facts.get("movedFrom")),
+        "line_start": integer(facts, "lineStart"),
+        "line_end": integer(facts, "lineEnd"),
+        "function_name": name(facts.get("functionName")),
+        "owned_lines": [
+            Lines(line_start=start, line_end=end, kind=text(each, "kind"))
+            for each in ranges_by_kind(placement)
+            if isinstance(each, dict)
+            and (start := integer(each, "lineStart")) is not None
+            and (end := integer(each, "lineEnd")) is not None
+        ],
+        "action": name(facts["action"]) or "",
+        "state": str(facts["state"]),
+        "where": describe_location(placement),
+        "is_history": placement.is_history or None,
+        "tool": named(mapping(facts, "tool")),
+        "model": named(mapping(facts, "model")),
+        "recorded_at": name(facts["timestamp"]),
+        "session_id": name(facts.get("sessionId")),
+        "commit_hash": name(facts.get("commitHash")),
+        "score": score if isinstance(score, int | float) else None,
+        "band": text(facts, "band"),
+        "review": _review(mapping(facts, "review")),
+        "prompt_hash": name(facts.get("promptHash")),
+        "prompt": quotations.quote(text(facts, "prompt"), prompt),
+    }
+
+
+def named(author: Members) -> Named:
+    """Return a tool or a model."""
+    return Named(name=name(author.get("name")) or "", version=name(author.get("version")) or "")
+
+
+def _review(review: Members) -> CountingReview | None:
+    if not review:
+        return None
+    return CountingReview(
+        verdict=name(review.get("verdict")),
+        by=name(review.get("by")),
+        kind=name(review.get("kind")) or "unknown",
+        at=name(review.get("at")),
+        stale=review.get("stale") is True,
+    )
+
+
+def _factors(facts: Members, quotations: Quotations) -> list[FactorAnswer]:
+    recorded = facts.get("factors")
+    found: list[FactorAnswer] = []
+    for each in recorded[:_MAX_FACTORS] if isinstance(recorded, list) else []:
+        members = each if isinstance(each, dict) else {}
+        value, weight = members.get("value"), members.get("weight")
+        if isinstance(value, int | float) and isinstance(weight, int | float):
+            found.append(
+                FactorAnswer(
+                    signal=name(members.get("signal")) or "",
+                    value=value,
+                    weight=weight,
+                    reason=quotations.quote(text(members, "reason"), _MAX_REASON),
+                )
+            )
+    return found

@@ -1,0 +1,161 @@
+"""The tool that finds prompts: what AIs were asked, and where the code is that they wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.git.project_files import read_source
+from vibes_lsp.mcp.annotation_answers import annotation_answer
+from vibes_lsp.mcp.answers import AnnotationAnswer, PromptAnswer, Prompts
+from vibes_lsp.mcp.asking import Limit, Name
+from vibes_lsp.mcp.recorded_text import Quotations, name
+from vibes_lsp.mcp.served_project import ServedProject
+from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.vocabulary import ContextType
+from vibes_lsp.placing.placements import Placement
+from vibes_lsp.recording.arguments import Checked
+from vibes_lsp.recording.paths import required_path
+from vibes_lsp.reports.blame import blame_file
+from vibes_lsp.trail.lineage import Lineage
+
+_LONG: Final = 1_000
+_MAX_ANNOTATIONS: Final = 5
+_PROMPT: Final = b'"prompt_text"'
+
+
+class PromptArguments(Checked):
+    """Which prompts are wanted; all conditions hold.
+
+    Attributes:
+        text: A part of the prompt, in any case.
+        file: Only prompts that changed this file or a file in this folder.
+        session_id: Only prompts of a session, by its id or the beginning of it.
+        limit: How many prompts the answer has at most.
+    """
+
+    text: Name | None = None
+    file: Name | None = None
+    session_id: Name | None = None
+    limit: Limit = 10
+
+
+def find_prompts(project: ServedProject, wanted: PromptArguments) -> Prompts:
+    """Return the prompts that match, newest first, with the lines that they caused.
+
+    Raises:
+        WrongArgument: The file is not in the project.
+    """
+    folder = None if wanted.file is None else required_path(project.root, wanted.file)
+    caused = _lineages_by_prompt(project)
+    found = [
+        (key, entry)
+        for key, entry in _prompts(project, wanted.text)
+        if (folder is None and wanted.session_id is None)
+        or any(_matches(each, folder, wanted.session_id) for each in caused.get(key, ()))
+    ]
+    found.sort(key=lambda each: text(each[1], "created_at") or "", reverse=True)
+    shown, quotations = found[: wanted.limit], Quotations()
+    lineages = {key: caused.get(key, [])[::-1] for key, _ in shown}
+    located = _locate(project, lineages, quotations)
+    return Prompts(
+        prompts=[
+            _answer(key, entry, located[key], len(lineages[key]), quotations)
+            for key, entry in shown
+        ],
+        more=len(found) - len(shown),
+        hint=None if found else "No recorded prompt matches.",
+        warnings=project.warnings,
+    )
+
+
+def _prompts(project: ServedProject, part: str | None) -> Iterator[tuple[str, Members]]:
+    """Yield the recorded prompts with a text in them."""
+    manifest, wanted = project.trail.manifest, (part or "").casefold()
+    for key in manifest:
+        entry = manifest.entry(key) if _PROMPT in manifest.raw(key) else None
+        if entry is None or entry.get("type") != ContextType.PROMPT:
+            continue
+        if wanted in (text(entry, "prompt_text") or "").casefold():
+            yield key, entry
+
+
+def _lineages_by_prompt(project: ServedProject) -> dict[str, list[Lineage]]:
+    """Return the edits that each prompt caused, oldest first."""
+    found: dict[str, list[Lineage]] = {}
+    for lineage in project.trail.lineages():
+        key = lineage.current.text("prompt_hash")
+        if key is not None:
+            found.setdefault(key, []).append(lineage)
+    return found
+
+
+def _matches(lineage: Lineage, folder: str | None, session: str | None) -> bool:
+    path = normal_path(lineage.current.text("file_path") or "")
+    in_folder = folder is None or folder in {".", path} or path.startswith(f"{folder}/")
+    return in_folder and (
+        session is None or (lineage.current.text("session_id") or "").startswith(session)
+    )
+
+
+def _locate(
+    project: ServedProject, lineages: dict[str, list[Lineage]], quotations: Quotations
+) -> dict[str, list[AnnotationAnswer]]:
+    """Return where the first edits of each prompt are now; those of missing files are left out."""
+    wanted = {key: each[:_MAX_ANNOTATIONS] for key, each in lineages.items()}
+    files = {
+        normal_path(lineage.current.text("file_path") or "")
+        for each in wanted.values()
+        for lineage in each
+    }
+    shown = {lineage.first.id for each in wanted.values() for lineage in each}
+    placed: dict[str, tuple[Placement, Members]] = {}
+    locator, scorer = project.locator(), project.scorer()
+    for path in sorted(files):
+        content = _source(project, path)
+        blame = None if content is None else blame_file(locator, path, content, scorer)
+        for placement in () if blame is None else blame.placements:
+            if placement.lineage.first.id in shown and blame is not None:
+                facts = blame.report.placement(placement, with_prompts=False)
+                placed[placement.lineage.first.id] = placement, facts
+    return {key: list(_answers(each, placed, quotations)) for key, each in wanted.items()}
+
+
+def _answers(
+    lineages: Sequence[Lineage],
+    placed: dict[str, tuple[Placement, Members]],
+    quotations: Quotations,
+) -> Iterator[AnnotationAnswer]:
+    for lineage in lineages:
+        found = placed.get(lineage.first.id)
+        if found is not None:
+            yield annotation_answer(*found, quotations)
+
+
+def _source(project: ServedProject, path: str) -> Text | None:
+    try:
+        return read_source(project.root, path)
+    except UnreadableFile:
+        return None
+
+
+def _answer(
+    key: str,
+    entry: Members,
+    annotations: list[AnnotationAnswer],
+    count: int,
+    quotations: Quotations,
+) -> PromptAnswer:
+    quoted = quotations.quote(text(entry, "prompt_text") or " ", _LONG)
+    assert quoted is not None  # the text is not empty  # noqa: S101
+    return PromptAnswer(
+        prompt_hash=key,
+        prompt=quoted,
+        type=name(entry.get("prompt_type")),
+        recorded_at=name(entry.get("created_at")),
+        annotations=annotations,
+        more_annotations=count - len(annotations),
+    )

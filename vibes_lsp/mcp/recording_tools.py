@@ -1,0 +1,121 @@
+"""The tools that record: an agent without hooks says what it did, on the same requests as others.
+
+What is recorded here is always an AI's: there is no review, and no session of a person can be named
+or started.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Any, Final
+
+from vibes_lsp.mcp.served_project import ServedProject
+from vibes_lsp.model.members import text
+from vibes_lsp.model.vocabulary import NO_MODEL
+from vibes_lsp.recording import RecordAnnotation, Recorder, WrongArgument
+from vibes_lsp.recording.across_projects import addressed_to_owner, visiting_request
+from vibes_lsp.recording.paths import project_path
+from vibes_lsp.recording.requests import Request
+from vibes_lsp.recording.results import Result
+from vibes_lsp.recording.reviews import HUMAN
+from vibes_lsp.store.audit_dir import AuditDir
+from vibes_lsp.trail.trail import Trail
+
+_MAX_FILES: Final = 200
+_SESSIONS: Final = ("session_id", "parent_session_id", "child_session_id")
+
+
+class GivenAnswers:
+    """Which annotations this client was told of, by file; its next edits of the file name them.
+
+    Attributes:
+        limit: Annotations that are kept for each file: the last ones.
+    """
+
+    limit: Final = 20
+
+    def __init__(self) -> None:
+        self._by_file: dict[str, deque[str]] = {}
+
+    def add(self, path: str, identifier: str) -> None:
+        """Store that the client was told of an annotation in a file."""
+        known = self._by_file.pop(path, None) or deque(maxlen=self.limit)
+        if identifier in known:
+            known.remove(identifier)
+        known.append(identifier)
+        self._by_file[path] = known
+        if len(self._by_file) > _MAX_FILES:
+            del self._by_file[next(iter(self._by_file))]
+
+    def about(self, path: str) -> tuple[str, ...]:
+        """Return the ids of the annotations of a file that the client was told of."""
+        return tuple(self._by_file.get(path, ()))
+
+
+def record(project: ServedProject, request: Request[Any], given: GivenAnswers) -> Result:
+    """Execute a request of an AI.
+
+    Raises:
+        WrongArgument: It names a person, or an argument is wrong.
+        VibesError: It cannot be recorded.
+    """
+    owner, addressed = addressed_to_owner(request, project.root)
+    if owner is not None and owner.path.resolve() != project.trail.directory.path.resolve():
+        return _record_elsewhere(project, owner, addressed)
+    _refuse_persons(project.trail, request)
+    _refuse_reviews(request)
+    if isinstance(request, RecordAnnotation):
+        request = _with_answers(project, request, given)
+    result: Result = project.recorder.execute(request)
+    return result
+
+
+def _record_elsewhere(project: ServedProject, owner: AuditDir, request: Request[Any]) -> Result:
+    """Execute a request about a file of another trail; raises as `record`."""
+    trail = Trail(owner, uses_saved=True)
+    trail.refresh()
+    for each in (project.trail, trail):
+        _refuse_persons(each, request)
+    _refuse_reviews(request)
+    with Recorder(owner) as recorder:
+        result: Result = recorder.execute(visiting_request(recorder, [project.trail], request))
+    return result
+
+
+def _refuse_reviews(request: Request[Any]) -> None:
+    if isinstance(request, RecordAnnotation) and request.action == "review":
+        raise WrongArgument("action", "expected create, modify or delete; people review")
+
+
+def _with_answers(
+    project: ServedProject, request: RecordAnnotation, given: GivenAnswers
+) -> RecordAnnotation:
+    """Return an edit that also names the annotations of its file that the client was told of."""
+    path = project_path(project.root, request.required_path)
+    told = [
+        each
+        for each in (() if path is None else given.about(path))
+        if each not in request.informed_by and project.trail.log.by_id(each) is not None
+    ]
+    return request.model_copy(update={"informed_by": (*request.informed_by, *told)})
+
+
+def _refuse_persons(trail: Trail, request: Request[Any]) -> None:
+    """Refuse a request in a person's name.
+
+    Raises:
+        WrongArgument: It is one.
+    """
+    model = getattr(request, "model", None)
+    if model is not None and model.name == NO_MODEL:
+        raise WrongArgument("model.name", f"must not be {NO_MODEL!r}, which stands for a person")
+    if getattr(request, "agent_type", None) == HUMAN:
+        raise WrongArgument("agent_type", f"must not be {HUMAN!r}: only an AI records here")
+    for member in _SESSIONS:
+        identifier = getattr(request, member, None)
+        session = None if identifier is None else trail.log.session(identifier)
+        if session is None:
+            continue
+        environment = trail.manifest.entry(session.text("environment_hash") or "") or {}
+        if session.text("agent_type") == HUMAN or text(environment, "model_name") == NO_MODEL:
+            raise WrongArgument(member, f"{identifier!r} is a person's session")

@@ -1,0 +1,166 @@
+"""The resources: the project's policy, its sessions, and its files with their annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import quote, unquote
+
+from vibes_lsp.errors import UnknownId
+from vibes_lsp.mcp.answers import NOTICE
+from vibes_lsp.mcp.asking import MAX_RESULTS, FileLines, provenance_at
+from vibes_lsp.mcp.reasons import session_answer
+from vibes_lsp.mcp.recorded_text import Quotations, path_text
+from vibes_lsp.mcp.served_project import ServedProject
+from vibes_lsp.model.escaping import without_invisible
+from vibes_lsp.model.members import JsonValue, Members, text
+from vibes_lsp.model.paths import normal_path
+from vibes_lsp.model.vocabulary import ContextType, EdgeType
+from vibes_lsp.recording.paths import project_path
+
+_SCHEME: Final = "vibes://"
+_MAX_PROMPT: Final = 1_000
+_MAX_URI: Final = 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceDefinition:
+    """A resource, or a template of some.
+
+    Attributes:
+        uri: Its URI; a template has a variable in braces.
+        name: Its name.
+        description: What it has.
+    """
+
+    uri: str
+    name: str
+    description: str
+
+
+RESOURCES: Final = (
+    ResourceDefinition(
+        "vibes://config", "config", "What the project records, and how it scores risk."
+    ),
+    ResourceDefinition("vibes://sessions", "sessions", "The last sessions of AIs."),
+    ResourceDefinition("vibes://files", "files", "The files that have annotations."),
+)
+TEMPLATES: Final = (
+    ResourceDefinition(
+        "vibes://sessions/{sessionId}", "session", "A session with its prompts and files."
+    ),
+    ResourceDefinition("vibes://files/{+path}", "file", "The annotations of a file."),
+)
+
+
+def read_resource(project: ServedProject, uri: str) -> Members:
+    """Return the content of a resource of a project that was refreshed.
+
+    Raises:
+        UnknownId: There is no such resource.
+        VibesError: It cannot be read.
+    """
+    kind, _, rest = uri[:_MAX_URI].removeprefix(_SCHEME).partition("/")
+    if uri.startswith(_SCHEME) and len(uri) <= _MAX_URI:
+        match kind, unquote(rest):
+            case "config", "":
+                return _config(project)
+            case "sessions", "":
+                return _sessions(project)
+            case "files", "":
+                return _files(project)
+            case "sessions", identifier:
+                return _session(project, identifier)
+            case "files", path:
+                answer = provenance_at(project, FileLines(file=path, limit=MAX_RESULTS))
+                return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+    known = ", ".join(each.uri for each in (*RESOURCES, *TEMPLATES))
+    raise UnknownId(f"no resource has this URI; there are {known}")
+
+
+def _config(project: ServedProject) -> Members:
+    config, policy = project.config.config, project.config.policy
+    return _framed(
+        project,
+        {
+            "projectName": path_text(config.project_name),
+            "assuranceLevel": str(config.assurance_level),
+            "trackedExtensions": _bounded(config.tracked_extensions),
+            "excludePatterns": _bounded(config.exclude_patterns),
+            "riskScoring": {
+                "isScored": policy.computes_scores,
+                "thresholds": {str(band): bound for band, bound in policy.thresholds.items()},
+                "weights": {
+                    without_invisible(each): weight for each, weight in policy.weights.items()
+                },
+                "reviewRules": [
+                    {"condition": path_text(each.condition), "action": str(each.action)}
+                    for each in policy.rules
+                ],
+            },
+        },
+    )
+
+
+def _sessions(project: ServedProject) -> Members:
+    ids = project.trail.session_ids()
+    quotations, shown = Quotations(), ids[: -MAX_RESULTS - 1 : -1]
+    found = [session_answer(project.trail, each, quotations) for each in shown]
+    sessions: list[JsonValue] = [
+        {
+            **each.model_dump(mode="json", by_alias=True, exclude_none=True),
+            "uri": f"{_SCHEME}sessions/{quote(identifier, safe='')}",
+        }
+        for identifier, each in zip(shown, found, strict=True)
+        if each is not None
+    ]
+    return _framed(project, {"sessions": sessions, "more": len(ids) - len(shown)})
+
+
+def _files(project: ServedProject) -> Members:
+    paths = sorted(
+        path
+        for path in {normal_path(each) for each in project.trail.annotated_paths()}
+        if project_path(project.root, path) is not None
+    )
+    files: list[JsonValue] = [
+        {"file": path_text(path), "uri": f"{_SCHEME}files/{quote(path)}"}
+        for path in paths[:MAX_RESULTS]
+    ]
+    return _framed(project, {"files": files, "more": max(0, len(paths) - MAX_RESULTS)})
+
+
+def _session(project: ServedProject, identifier: str) -> Members:
+    trail, quotations = project.trail, Quotations()
+    answer = session_answer(trail, identifier, quotations)
+    if answer is None:
+        raise UnknownId(
+            f"no session has the id {identifier[:100]!r}", hint="vibes://sessions lists them"
+        )
+    edges = trail.log.edges(source=identifier, edge_type=EdgeType.CAUSED_BY)
+    entries = [trail.manifest.entry(edge.target) or {} for edge in edges[:MAX_RESULTS]]
+    prompts: list[JsonValue] = [
+        {"prompt": quoted.model_dump(mode="json", by_alias=True, exclude_none=True)}
+        for entry in entries
+        if entry.get("type") == ContextType.PROMPT
+        and (quoted := quotations.quote(text(entry, "prompt_text"), _MAX_PROMPT)) is not None
+    ]
+    files = sorted(trail.files_of_session(identifier))
+    return _framed(
+        project,
+        {
+            **answer.model_dump(mode="json", by_alias=True, exclude_none=True),
+            "prompts": prompts,
+            "files": [path_text(each) for each in files[:MAX_RESULTS]],
+            "more": max(0, len(files) - MAX_RESULTS) + max(0, len(edges) - MAX_RESULTS),
+        },
+    )
+
+
+def _framed(project: ServedProject, members: Members) -> Members:
+    return {"notice": NOTICE, **members, "warnings": list(project.warnings)}
+
+
+def _bounded(values: Sequence[str] | None) -> list[JsonValue] | None:
+    return None if values is None else [path_text(each) for each in values[:MAX_RESULTS]]
