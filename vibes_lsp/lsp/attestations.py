@@ -66,7 +66,7 @@ class AttestationState:
     def file(self, name: str) -> Members | None:
         """Return the result for a file of the trail."""
         return next(
-            (each for each in self.files() if (text(each, "name") or "").endswith(f"/{name}")), None
+            (file for file in self.files() if (text(file, "name") or "").endswith(f"/{name}")), None
         )
 
     def summary(self, now: datetime) -> str:
@@ -95,12 +95,16 @@ class AttestationState:
         return objects(self.members.get("signatures"))
 
     def _first_fault(self) -> str:
-        bad = [each for each in self.signature_results() if text(each, "verdict") == "bad"]
+        bad = [
+            signature
+            for signature in self.signature_results()
+            if text(signature, "verdict") == "bad"
+        ]
         if bad:
             return f"signature {_line(bad[0], 'keyId')}: {_line(bad[0], 'reason')}"
-        for each in self.files():
-            if text(each, "status") in _NOT_HELD:
-                return f"{_line(each, 'name')}: {_line(each, 'reason')}"
+        for file in self.files():
+            if text(file, "status") in _NOT_HELD:
+                return f"{_line(file, 'name')}: {_line(file, 'reason')}"
         problems = texts(self.members, "problems")
         return single_line(problems[0], _MAX_TEXT) if problems else "see `vibes verify`"
 
@@ -108,10 +112,10 @@ class AttestationState:
         checked = ((self.signature_results(), "verdict"), (self.files(), "status"))
         return next(
             (
-                _line(each, "reason")
+                _line(member, "reason")
                 for members, name in checked
-                for each in members
-                if text(each, name) == "unchecked"
+                for member in members
+                if text(member, name) == "unchecked"
             ),
             "see `vibes verify`",
         )
@@ -120,19 +124,19 @@ class AttestationState:
         """Return what to say on an audit file in one line; None if there is nothing to say."""
         if name in ATTESTATION_NAMES:
             return self.summary(now)
-        found = self.file(name)
-        if self.problem or found is None:
+        file = self.file(name)
+        if self.problem or file is None:
             return None
-        return f"{self.tier}: {_line(found, 'reason')}" if self.holds else _line(found, "reason")
+        return f"{self.tier}: {_line(file, 'reason')}" if self.holds else _line(file, "reason")
 
     def fault_of(self, name: str) -> str | None:
         """Return what is wrong with an audit file; None if nothing is, or it only has grown."""
         if name in ATTESTATION_NAMES:
             return None if self.holds or self.problem else self._first_fault()
-        found = self.file(name)
-        if found is None or text(found, "status") not in _NOT_HELD:
+        file = self.file(name)
+        if file is None or text(file, "status") not in _NOT_HELD:
             return None
-        return f"{name} is not as it was attested: {_line(found, 'reason')}"
+        return f"{name} is not as it was attested: {_line(file, 'reason')}"
 
 
 def _line(members: Members, name: str) -> str:
@@ -195,15 +199,15 @@ class Attestations:
         stamps, now = _stamps_of(directory), datetime.now(UTC)
         try:
             _, members = await run_vibes(directory, "verify")
-            found = AttestationState(members, "", stamps, now)
+            state = AttestationState(members, "", stamps, now)
         except AttestationCommandFailed as error:
             problem = single_line(error.message, _MAX_TEXT)
-            found = AttestationState({}, problem, stamps, now)
+            state = AttestationState({}, problem, stamps, now)
         before = self._known.get(directory.path)
-        self._known[directory.path] = found
-        if before is None or (before.members, before.problem) != (found.members, found.problem):
+        self._known[directory.path] = state
+        if before is None or (before.members, before.problem) != (state.members, state.problem):
             self.on_change(directory)
-        return found
+        return state
 
 
 async def run_vibes(directory: AuditDir, *arguments: str) -> tuple[int, Members]:
@@ -236,7 +240,7 @@ async def run_vibes(directory: AuditDir, *arguments: str) -> tuple[int, Members]
 
 def _error_of(err: bytes) -> str:
     lines = err.decode("utf-8", "replace").strip().splitlines()
-    return " ".join(each.strip() for each in lines).removeprefix("vibes: ")
+    return " ".join(line.strip() for line in lines).removeprefix("vibes: ")
 
 
 def _is_current(known: AttestationState, directory: AuditDir) -> bool:

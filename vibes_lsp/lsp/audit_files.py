@@ -123,10 +123,10 @@ def found_by_id(trail: Trail, identifier: str) -> LookupResult | None:
 
 def audit_position(ls: Server, uri: str, position: types.Position) -> AuditPosition | None:
     """Return what is at a position of an audit file; None for other documents."""
-    found, document = ls.projects.audit_file(uri), ls.documents.get(uri)
-    if found is None or document is None:
+    audit_file, document = ls.projects.audit_file(uri), ls.documents.get(uri)
+    if audit_file is None or document is None:
         return None
-    project, name = found
+    project, name = audit_file
     line = next(iter(document.lines(position.line + 1, position.line + 1)), "")
     encoding = ls.documents.encoding
     column = to_characters(line, position.character, encoding)
@@ -173,11 +173,11 @@ class OutlinedRecord:
 def outline_log(document: Document) -> Iterator[OutlinedRecord]:
     """Yield the records on the first lines of a log; what begins late in a line is not found."""
     for number, line in enumerate(document.lines(1, _MAX_LOG_LINES)):
-        found: dict[str, str] = {}
+        members: dict[str, str] = {}
         for match in _OUTLINED.finditer(line, 0, _HEAD):
-            found.setdefault(match["member"], match["value"])
+            members.setdefault(match["member"], match["value"])
         yield OutlinedRecord(
-            number, found.get("type"), found.get("session_id"), found.get("annotation_id")
+            number, members.get("type"), members.get("session_id"), members.get("annotation_id")
         )
 
 
@@ -271,13 +271,13 @@ async def _edit(ls: Server, position: AuditPosition, node: GraphNode, markup: Ma
         return markup.paragraph_end.join(
             (markup.quote(node.text, _MAX_TEXT), f"{where} cannot be read")
         )
-    snapshot, found = placed
+    snapshot, placement = placed
     where = markup.quote(snapshot.path, _MAX_TEXT)
-    start, end = found.located.start, found.located.end
+    start, end = placement.located.start, placement.located.end
     now = f"Now at {where}:{start}-{end}" if start is not None else f"Not found in {where}"
     description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
-    digest = _digest(position, snapshot, found, markup)
-    return markup.paragraph_end.join(filter(None, (digest, now, description.mention(found))))
+    digest = _digest(position, snapshot, placement, markup)
+    return markup.paragraph_end.join(filter(None, (digest, now, description.mention(placement))))
 
 
 def _digest(
@@ -306,7 +306,7 @@ def _described(ls: Server, reader: GraphReader, node: GraphNode, markup: Markup)
         markup.name(node.author, _MAX_NAME) if node.author else "",
         describe_age(moment, datetime.now(UTC)) if moment is not None else "",
     ]
-    yield SEPARATOR.join(each for each in parts if each)
+    yield SEPARATOR.join(part for part in parts if part)
     is_hidden = node.type == ContextType.PROMPT and not ls.settings.show_prompts
     if not is_hidden and node.text.strip():
         yield markup.quotation(node.text, _MAX_TEXT, _MAX_LINES)
@@ -350,19 +350,19 @@ class RecordPlaces:
 
         Lines that moved to another file are found there if it is open.
         """
-        found = await self._edit_in(self.path_now(node.path or ""), node.id)
-        if found is not None and found[1].located.start is not None:
-            return found
+        edit = await self._edit_in(self.path_now(node.path or ""), node.id)
+        if edit is not None and edit[1].located.start is not None:
+            return edit
         for path in self._project.snapshot.history.files:
             moved = await self._edit_in(path, node.id)
             if moved is not None and moved[1].located.start is not None:
                 return moved
-        return found
+        return edit
 
     async def lines_now(self, node: GraphNode) -> types.Location | None:
         """Return the lines of an edit now; None if they are lost, and for what is no edit."""
-        found = await self.edit(node) if node.kind == "annotation" else None
-        return None if found is None else location_now(*found, self.encoding)
+        edit = await self.edit(node) if node.kind == "annotation" else None
+        return None if edit is None else location_now(*edit, self.encoding)
 
     async def _edit_in(
         self, path: str, identifier: str
@@ -430,8 +430,8 @@ def _find_entry(manifest: Manifest, directory: AuditDir, key: str) -> types.Loca
     if line is not None:
         return _line_of(directory.manifest.absolute().as_uri(), line)
     for path in journal_files(directory):
-        data = read_file(path) or b""
-        at = data.find(key.encode("utf-8", "surrogatepass"))
+        journal = read_file(path) or b""
+        at = journal.find(key.encode("utf-8", "surrogatepass"))
         if at >= 0:
-            return _line_of(path.absolute().as_uri(), data.count(b"\n", 0, at) + 1)
+            return _line_of(path.absolute().as_uri(), journal.count(b"\n", 0, at) + 1)
     return None

@@ -144,8 +144,8 @@ async def look_up_history(ls: Server, project: Project) -> None:
             use_git=ls.settings.use_git,
             use_notes=ls.settings.notes,
         ):
-            found = await ls.run_in_thread(partial(project.history.look_up, request))
-            project.accept_history(request, found)
+            history = await ls.run_in_thread(partial(project.history.look_up, request))
+            project.accept_history(request, history)
             await _refresh_outdated_in(ls, project)
             if coverage.covers_all(opened_in(project)):
                 look_up = partial(project.history.look_up_closed_files, request)
@@ -207,10 +207,10 @@ class BackgroundFlush:
 
     def schedule_pending(self, uri: str) -> None:
         """Record what other programs left in a document's project: completions and events."""
-        found = self._server.projects.owner(uri)
+        owner = self._server.projects.owner(uri)
         self.schedule_events()
-        if found is not None and found[0].pending:
-            self.schedule(found[0])
+        if owner is not None and owner[0].pending:
+            self.schedule(owner[0])
 
     def schedule_events(self) -> None:
         """Record the events of agents that wait in any project.
@@ -224,10 +224,10 @@ class BackgroundFlush:
 
     async def flush_document(self, uri: str) -> None:
         """Record the pending completions of a document that was saved or closed."""
-        found = self._server.projects.owner(uri)
-        if found is None or not found[0].pending:
+        owner = self._server.projects.owner(uri)
+        if owner is None or not owner[0].pending:
             return
-        project, path = found
+        project, path = owner
         texts = open_texts(self._server.projects, project)
         with suppress(UnreadableFile):
             texts = {path: read_source(project.directory.project, path).content, **texts}
@@ -247,8 +247,8 @@ class BackgroundFlush:
                     _flush(project, open_texts(self._server.projects, project))
                     project.recorder.close()
             except Exception as error:  # noqa: BLE001  # the others are flushed
-                found = error if isinstance(error, VibesError) else report(error)
-                _logger.warning("%s is not flushed: %s", project.directory.path, found.message)
+                failure = error if isinstance(error, VibesError) else report(error)
+                _logger.warning("%s is not flushed: %s", project.directory.path, failure.message)
 
     async def _refresh(self, _project: Project) -> None:
         await refresh_outdated(self._server)
@@ -318,8 +318,8 @@ async def refresh_project(ls: Server, project: Project | None = None) -> None:
         if project is None
         else [document.uri for _, document in ls.projects.opened_in(project)]
     )
-    for each in ls.projects.all() if project is None else [project]:
-        each.mark_published()
+    for outdated_project in ls.projects.all() if project is None else [project]:
+        outdated_project.mark_published()
     await refresh_documents(ls, uris)
 
 
@@ -395,7 +395,9 @@ class FileWatchers:
         folders = [folder for folder in map(path_of, self._server.folders) if folder is not None]
         # a linked work tree has its trail in the client's folder, but what waits elsewhere
         for watched in (directory.path, *(() if place is None else (place.folder.resolve(),))):
-            if watched in self._watched or any(watched.is_relative_to(each) for each in folders):
+            if watched in self._watched or any(
+                watched.is_relative_to(folder) for folder in folders
+            ):
                 continue
             self._watched.add(watched)
             await self._register(

@@ -53,8 +53,8 @@ def check(
     report = check_trail(open_context(directory, datetime.now(UTC), progress))
     if path is None:
         return report.as_json()
-    found = (finding.as_json() for finding in report.findings if finding.file == path)
-    return {"findings": list(islice(found, MAX_FINDINGS))}
+    findings = (finding.as_json() for finding in report.findings if finding.file == path)
+    return {"findings": list(islice(findings, MAX_FINDINGS))}
 
 
 def _print_progress() -> Progress:
@@ -75,15 +75,15 @@ def main(arguments: list[str]) -> None:
     """Do the work and print its result."""
     task, folder, *paths = arguments
     directory, progress = AuditDir(Path(folder)), _print_progress()
-    result: Members
+    members: Members
     try:
         if task == CHECK:
-            result = check(directory, next(iter(paths), None), progress)
+            members = check(directory, next(iter(paths), None), progress)
         else:
-            result = index(directory, progress)
+            members = index(directory, progress)
     except (OSError, VibesError) as error:
-        result = {"problem": error.message if isinstance(error, VibesError) else str(error)}
-    sys.stdout.write(f"{RESULT}\n{json.dumps(result)}\n")
+        members = {"problem": error.message if isinstance(error, VibesError) else str(error)}
+    sys.stdout.write(f"{RESULT}\n{json.dumps(members)}\n")
 
 
 if __name__ == "__main__":

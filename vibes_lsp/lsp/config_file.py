@@ -30,8 +30,8 @@ def config_document(ls: Server, uri: str) -> Document | None:
     """Return the policy of a trail, if that is an open document; None for other documents."""
     if not uri.endswith("/config.json"):
         return None
-    found, document = ls.projects.audit_file(uri), ls.documents.get(uri)
-    is_config = found is not None and found[1] == found[0].directory.config.name
+    audit_file, document = ls.projects.audit_file(uri), ls.documents.get(uri)
+    is_config = audit_file is not None and audit_file[1] == audit_file[0].directory.config.name
     return document if is_config else None
 
 
@@ -58,34 +58,35 @@ def complete_config(ls: Server, uri: str, position: types.Position) -> types.Com
     source, line, before = _source(document, position)
     if len(source) > _MAX_TEXT:
         return types.CompletionList(is_incomplete=False, items=[])
-    cursor, found = suggestions_at(source, before + len(_head(ls, line, position)))
+    cursor, suggestions = suggestions_at(source, before + len(_head(ls, line, position)))
     span = cursor.start - before, cursor.end - before
     replaced = range_in_line(line, position.line, span, ls.documents.encoding)
     is_quoted = source.startswith('"', cursor.start) and cursor.end > cursor.start
     items = [
-        _item(ls, each, replaced, number, is_quoted=is_quoted) for number, each in enumerate(found)
+        _item(ls, suggestion, replaced, number, is_quoted=is_quoted)
+        for number, suggestion in enumerate(suggestions)
     ]
     return types.CompletionList(is_incomplete=False, items=items)
 
 
 def _item(
-    ls: Server, found: ConfigSuggestion, replaced: types.Range, number: int, *, is_quoted: bool
+    ls: Server, suggestion: ConfigSuggestion, replaced: types.Range, number: int, *, is_quoted: bool
 ) -> types.CompletionItem:
     snippets = ls.declared("text_document", "completion", "completion_item", "snippet_support")
-    is_snippet = found.is_member and bool(snippets) and found.before.endswith(" ")
-    value = _as_snippet(found.value) if is_snippet else found.value
-    bare = found.label.strip('"')
+    is_snippet = suggestion.is_member and bool(snippets) and suggestion.before.endswith(" ")
+    value = _as_snippet(suggestion.value) if is_snippet else suggestion.value
+    bare = suggestion.label.strip('"')
     return types.CompletionItem(
-        found.label,
+        suggestion.label,
         kind=types.CompletionItemKind.Property
-        if found.is_member
+        if suggestion.is_member
         else types.CompletionItemKind.EnumMember,
-        detail=_facts(found.node) if found.is_member else None,
-        documentation=found.node.description or None,
+        detail=_facts(suggestion.node) if suggestion.is_member else None,
+        documentation=suggestion.node.description or None,
         sort_text=f"{number:04}",
         filter_text=f'"{bare}"' if is_quoted else bare,
         insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
-        text_edit=types.TextEdit(replaced, f"{found.before}{value}{found.after}"),
+        text_edit=types.TextEdit(replaced, f"{suggestion.before}{value}{suggestion.after}"),
     )
 
 
@@ -106,19 +107,19 @@ def hover_in_config(
         return None
     from vibes_lsp.model.config_schema import node_at  # noqa: PLC0415  # loads pydantic
 
-    found = member_at(ls, document, position)
-    node = None if found is None else node_at(found[0].path)
-    if found is None or node is None or not found[0].path:
+    member = member_at(ls, document, position)
+    node = None if member is None else node_at(member[0].path)
+    if member is None or node is None or not member[0].path:
         return None
-    cursor, span = found
+    cursor, span = member
     path = markup.quote(".".join(cursor.path), _MAX_VALUE)
-    values = ", ".join(markup.quote(each, _MAX_VALUE) for each in node.values)
+    values = ", ".join(markup.quote(value, _MAX_VALUE) for value in node.values)
     parts = [
         SEPARATOR.join(filter(None, (path, _facts(node)))),
         node.description,
         f"One of {values}" if len(node.values) > 1 else "",
     ]
-    content = markup.paragraph_end.join(each for each in parts if each)
+    content = markup.paragraph_end.join(part for part in parts if part)
     return types.Hover(types.MarkupContent(markup.kind, content), span)
 
 
@@ -132,8 +133,11 @@ def member_at(
     if len(source) > _MAX_TEXT:
         return None
     offset = before + len(_head(ls, line, position))
-    found = (cursor_at(source, at) for at in (offset + 1, offset))  # a closing quote is a part, too
-    cursor = next((each for each in found if each.start <= offset < each.end), None)
+    # a closing quote is a part, too
+    cursors = (cursor_at(source, at) for at in (offset + 1, offset))
+    cursor = next(
+        (candidate for candidate in cursors if candidate.start <= offset < candidate.end), None
+    )
     if cursor is None:
         return None
     span = cursor.start - before, cursor.end - before
@@ -150,7 +154,7 @@ def _source(document: Document, position: types.Position) -> tuple[str, str, int
     """Return a text with line feeds only, the line of a position, and its offset."""
     lines: Sequence[str] = [*document.lines(1, document.length), ""]
     number = min(position.line, len(lines) - 1)
-    return "\n".join(lines), lines[number], sum(len(each) + 1 for each in lines[:number])
+    return "\n".join(lines), lines[number], sum(len(line) + 1 for line in lines[:number])
 
 
 def _head(ls: Server, line: str, position: types.Position) -> str:

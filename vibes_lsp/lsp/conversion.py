@@ -53,9 +53,9 @@ def to_characters(line: str, units: int, encoding: Encoding) -> int:
     if line.isascii() or encoding == types.PositionEncodingKind.Utf32:
         return min(units, len(line))
     if encoding == types.PositionEncodingKind.Utf8:
-        data = line.encode("utf-8", "surrogatepass")
-        is_cut = units < len(data) and data[units] in _CONTINUATION
-        return len(data[:units].translate(None, _CONTINUATION)) - is_cut
+        encoded = line.encode("utf-8", "surrogatepass")
+        is_cut = units < len(encoded) and encoded[units] in _CONTINUATION
+        return len(encoded[:units].translate(None, _CONTINUATION)) - is_cut
     head = line.encode("utf-16-le", "surrogatepass")[: 2 * units].decode(
         "utf-16-le", "surrogatepass"
     )

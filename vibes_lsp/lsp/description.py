@@ -119,7 +119,7 @@ class Description:
 
     def _author(self, placement: Placement, facts: Members) -> str:
         """Return model, tool and age, and the function that was recorded."""
-        model, tool = (_name_of(facts[each]) for each in ("model", "tool"))
+        model, tool = (_name_of(facts[member]) for member in ("model", "tool"))
         who = self.markup.name(model, _NAME) if model else "unknown model"
         parts = [
             self.markup.strong(who) if not who.startswith("`") else who,
@@ -161,7 +161,7 @@ class Description:
         if figures is None:
             return
         reasons = [
-            self.markup.words(each, _REASON) for each in main_reasons(facts, with_review=False)
+            self.markup.words(reason, _REASON) for reason in main_reasons(facts, with_review=False)
         ]
         why = f": {'; '.join(reasons)}" if reasons else ""
         yield f"{self.markup.strong('Risk')} {figures}{why}"
@@ -188,8 +188,8 @@ class Description:
             )
             is_chosen = text(option, "id") == text(entry, "selected")
             (chosen if is_chosen else others).append(named)
-        result = f"{self.markup.strong('Decision:')} {question}: {' and '.join(chosen) or '?'}"
-        return f"{result}, not {', '.join(others)}" if others else result
+        decision = f"{self.markup.strong('Decision:')} {question}: {' and '.join(chosen) or '?'}"
+        return f"{decision}, not {', '.join(others)}" if others else decision
 
     def _review(self, review: JsonValue) -> str:
         if not isinstance(review, dict):
@@ -311,8 +311,8 @@ def _name_of(author: JsonValue) -> str | None:
 
 
 def _listed(options: JsonValue) -> list[Members]:
-    found = options if isinstance(options, list) else []
-    return [each for each in found[:_MAX_LISTED] if isinstance(each, dict)]
+    entries = options if isinstance(options, list) else []
+    return [option for option in entries[:_MAX_LISTED] if isinstance(option, dict)]
 
 
 def _role_at(snapshot: DocumentSnapshot, placement: Placement, line: int | None) -> str:
@@ -325,7 +325,7 @@ def _role_at(snapshot: DocumentSnapshot, placement: Placement, line: int | None)
         return ""
     if not (placement.may_own_lines and placement.is_claim) or placement.is_guess:
         return ""
-    owners = (other for other in snapshot.placements_at(line) if owns_line(other, line))
+    owners = (candidate for candidate in snapshot.placements_at(line) if owns_line(candidate, line))
     owner = next(owners, None)
     if owner is None:
         return "not recorded: a line inside this edit; "

@@ -108,8 +108,8 @@ class DocumentState:
     def placements(self) -> tuple[Placement, ...]:
         """Return the placements in the current text."""
         if self._revision != self.document.revision:
-            moved = [follow(each, self._edits, self.document) for each in self._base]
-            followed = [each for each in moved if each is not None]
+            moved = [follow(placement, self._edits, self.document) for placement in self._base]
+            followed = [placement for placement in moved if placement is not None]
             if len(followed) < len(moved) or self._must_compare(followed):
                 self._reset(_with_followed(self._request().locate(), followed))
                 self._is_told = False
@@ -122,7 +122,7 @@ class DocumentState:
         """Return a request for a thread; None if nothing has changed since the last location."""
         return self._request() if self._edits or not self._is_told else None
 
-    def accept(self, request: LocateRequest, found: Sequence[Placement]) -> bool:
+    def accept(self, request: LocateRequest, placements: Sequence[Placement]) -> bool:
         """Use the result of a request, unless the document or the trail has changed since.
 
         Returns:
@@ -131,7 +131,7 @@ class DocumentState:
         if self.document.revision != request.revision or self._edits is not request.edits:
             return False
         before, was_told = self._placements, self._is_told
-        self._reset(_with_followed(found, self.placements()))
+        self._reset(_with_followed(placements, self.placements()))
         return not was_told or self._placements != before
 
     def _place(self, trail: TrailSnapshot, followed: Sequence[Placement]) -> None:
@@ -151,7 +151,9 @@ class DocumentState:
 
     def _request(self) -> LocateRequest:
         if self._claims is None:
-            self._claims = claims_of(self._trail.trail, (each.lineage for each in self._base))
+            self._claims = claims_of(
+                self._trail.trail, (placement.lineage for placement in self._base)
+            )
         work = partial(place_again, self.document.text, self._base, self._known, self._claims)
         return LocateRequest(self.document.revision, self._edits, work)
 
@@ -160,21 +162,25 @@ class DocumentState:
         is_announced = self.document.take_expected_text()
         is_large = self._edits.largest >= CONTEXT_LINES
         return (is_announced or is_large) and any(
-            each.located.start is None or each.located.kinds != base.located.kinds
-            for each, base in zip(followed, self._base, strict=True)
+            placement.located.start is None or placement.located.kinds != base.located.kinds
+            for placement, base in zip(followed, self._base, strict=True)
         )
 
 
-def _with_followed(found: Sequence[Placement], followed: Iterable[Placement]) -> list[Placement]:
+def _with_followed(
+    placements: Sequence[Placement], followed: Iterable[Placement]
+) -> list[Placement]:
     """Return placements, those with only recorded lines where the edits took them."""
     known = {
-        each.lineage.ids: each
-        for each in followed
-        if each.located.method == Method.RECORDED and each.located.start is not None
+        placement.lineage.ids: placement
+        for placement in followed
+        if placement.located.method == Method.RECORDED and placement.located.start is not None
     }
     return [
-        known.get(each.lineage.ids, each) if each.located.method == Method.RECORDED else each
-        for each in found
+        known.get(placement.lineage.ids, placement)
+        if placement.located.method == Method.RECORDED
+        else placement
+        for placement in placements
     ]
 
 
@@ -308,13 +314,13 @@ def _claimed(placement: Placement, span: ShiftedRange, others: AbstractSet[int])
 
 def _ranges(kinds: list[LineKind], first: int) -> tuple[tuple[int, int], ...]:
     """Return the ranges of lines that have an owner."""
-    found: list[tuple[int, int]] = []
+    ranges: list[tuple[int, int]] = []
     for is_owned, run in groupby(kinds, lambda kind: kind != LineKind.UNRECORDED):
         following = first + len(list(run))
         if is_owned:
-            found.append((first, following - 1))
+            ranges.append((first, following - 1))
         first = following
-    return tuple(found)
+    return tuple(ranges)
 
 
 def follow_range(located: LocatedRange, edits: Edits, length: int) -> LocatedRange:

@@ -92,13 +92,13 @@ class Document:
 
         There are fewer if the text ends before.
         """
-        found = [_without_end(line) for line in self._lines[start - 1 : end]]
-        if start == 1 and found:
-            found[0] = found[0].removeprefix(BOM)
+        lines = [_without_end(line) for line in self._lines[start - 1 : end]]
+        if start == 1 and lines:
+            lines[0] = lines[0].removeprefix(BOM)
         last = self._lines[-1]
-        if found and end >= len(self._lines) and (not last or (last == BOM and len(found) == 1)):
-            found.pop()  # what follows the last line end
-        return found
+        if lines and end >= len(self._lines) and (not last or (last == BOM and len(lines) == 1)):
+            lines.pop()  # what follows the last line end
+        return lines
 
     def save(self) -> None:
         """Record that the current text was saved."""
@@ -272,9 +272,9 @@ def _common_ends(old: Sequence[str], new: Sequence[str], *, below_first: bool) -
     return (_common_prefix(old, new, most - below), below) if below_first else (above, below)
 
 
-def _common_prefix(one: Sequence[str], other: Sequence[str], most: int) -> int:
+def _common_prefix(before: Sequence[str], after: Sequence[str], most: int) -> int:
     for number in range(most):
-        left, right = one[number], other[number]
+        left, right = before[number], after[number]
         if left != right and _without_end(left) != _without_end(right):
             return number
     return most

@@ -109,7 +109,9 @@ class HistoryCoverage:
         self._result.set()
         covered = {path: (request.change, text) for path, text in request.texts.items()}
         self._covered = {
-            path: each for path, each in (self._covered | covered).items() if path in request.opened
+            path: change_and_text
+            for path, change_and_text in (self._covered | covered).items()
+            if path in request.opened
         }
 
     def cover_closed_files(self, request: LookupRequest) -> None:
@@ -150,7 +152,9 @@ class HistoryLookup:
         if not request.use_git:
             self.close()
             return HistorySnapshot(is_done=True)
-        self._files = {path: each for path, each in self._files.items() if path in request.opened}
+        self._files = {
+            path: history for path, history in self._files.items() if path in request.opened
+        }
         locator = self._refreshed(request)
         for path, text in request.texts.items():
             self._files[path] = self._look_up_file(locator, path, text, request)
@@ -225,9 +229,9 @@ class HistoryLookup:
         return self._closed_files
 
     def _find_nearest(self, commits: Sequence[str]) -> str | None:
-        found = None if self._locator is None else self._locator.nearest_commit(commits)
-        self._nearest[tuple(commits)] = found
-        return found
+        nearest = None if self._locator is None else self._locator.nearest_commit(commits)
+        self._nearest[tuple(commits)] = nearest
+        return nearest
 
     def _answer(self, look_up: Callable[[LookupRequest], _T], request: LookupRequest) -> _T:
         """Look up, once more if the log or its index is another one meanwhile."""

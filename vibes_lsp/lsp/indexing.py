@@ -76,11 +76,11 @@ async def _read(server: Server, project: Project, show: Show) -> None:
     def show_part(_step: str, percentage: int) -> None:
         show(min(99, percentage), None)
 
-    result = await run_task(INDEX, directory, show=show_part)
-    if result.get("saved") is True and trail.log.bytes_to_read() <= MAX_READ:
+    outcome = await run_task(INDEX, directory, show=show_part)
+    if outcome.get("saved") is True and trail.log.bytes_to_read() <= MAX_READ:
         trail.refresh()
         return
-    if (problem := result.get("problem")) is not None:
+    if (problem := outcome.get("problem")) is not None:
         _logger.warning("the index of %s is not saved: %s", directory.path, problem)
     loop, size = asyncio.get_running_loop(), max(1, size_of(directory.log))
 

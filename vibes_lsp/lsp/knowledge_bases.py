@@ -105,7 +105,11 @@ class DocumentKnowledge:
 
     def at(self, first: int, last: int) -> list[PlacedCitation]:
         """Return the evidence on some lines, 1-based and inclusive."""
-        return [each for each in self.placed if each.located.touches(first, last)]
+        return [
+            placed_citation
+            for placed_citation in self.placed
+            if placed_citation.located.touches(first, last)
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +150,9 @@ class FollowedEvidence:
     def differs_from(self, later: FollowedEvidence) -> bool:
         """Whether a client that was told where the lines were, or are, must be told again."""
         now = [*map(_shown, later.located)]
-        return any([*map(_shown, told)] != now for told in (self.located, self._followed()))
+        return any(
+            [*map(_shown, published)] != now for published in (self.located, self._followed())
+        )
 
     def _followed(self) -> list[LocatedRange]:
         length = self.document.length
@@ -163,11 +169,11 @@ def in_order(placed: Sequence[PlacedCitation]) -> tuple[PlacedCitation, ...]:
     return tuple(
         sorted(
             placed,
-            key=lambda each: (
-                each.located.start is None,
-                each.located.start or 0,
-                each.located.end or 0,
-                str(each.citation.evidence["id"]),
+            key=lambda placed_citation: (
+                placed_citation.located.start is None,
+                placed_citation.located.start or 0,
+                placed_citation.located.end or 0,
+                str(placed_citation.citation.evidence["id"]),
             ),
         )
     )
@@ -223,14 +229,14 @@ class KnowledgeBaseState:
                 return False
             stamps, now = _stamps_of(self.path), file_stamps.now_ns()
             try:
-                found = await self._run(partial(read_snapshot, self.path))
+                snapshot = await self._run(partial(read_snapshot, self.path))
             except VibesError as error:
                 _logger.warning("%s is not used: %s", self.path, error.message)
-                found = KnowledgeSnapshot(self.path)
+                snapshot = KnowledgeSnapshot(self.path)
             self._stamps, self._read_at = stamps, now
-            if found == self.snapshot:
+            if snapshot == self.snapshot:
                 return False
-            self.snapshot = found
+            self.snapshot = snapshot
             return True
 
     async def follow(self, path: str, document: Document) -> bool:
@@ -256,8 +262,8 @@ class KnowledgeBaseState:
 
     def follower(self, document: Document) -> FollowedEvidence | None:
         """Return what follows a document; one that is opened again is another."""
-        found = self._followers.get(document.uri)
-        return found if found is not None and found.document is document else None
+        evidence = self._followers.get(document.uri)
+        return evidence if evidence is not None and evidence.document is document else None
 
     def has(self, document: Document) -> bool:
         """Whether a document can be answered about without a thread."""
@@ -321,10 +327,10 @@ class KnowledgeBases:
             known = self._from_memory(document)
             if not is_patient or (known is not None and self._is_last(known.snapshot)):
                 return known
-        found = self.owner(uri)
-        if found is None:
+        owner = self.owner(uri)
+        if owner is None:
             return None
-        state, path = found
+        state, path = owner
         if document is None:
             return await self._of_closed(state, path, uri)
         if not state.has(document):
@@ -348,20 +354,21 @@ class KnowledgeBases:
             most: The largest number of files; without one all.
         """
         cited = knowledge.snapshot.citations
-        paths = sorted(path for path, each in cited.items() if any(map(is_wanted, each)))
+        paths = sorted(path for path, citations in cited.items() if any(map(is_wanted, citations)))
         for path in paths[:most]:
             uri = uri_in(knowledge.project, path)
-            found = None if uri is None else await self.about(uri, is_patient=True)
-            if found is not None and found.project == knowledge.project:  # it has none within
-                yield found
+            other_file = None if uri is None else await self.about(uri, is_patient=True)
+            # it has none within
+            if other_file is not None and other_file.project == knowledge.project:
+                yield other_file
 
     async def relocate(self, uri: str) -> None:
         """Place the evidence of a document again, in the pause after typing."""
         document = self._documents.get(uri)
-        found = None if document is None else self.owner(uri)
-        if document is None or found is None:
+        owner = None if document is None else self.owner(uri)
+        if document is None or owner is None:
             return
-        await self._update(*found, document)
+        await self._update(*owner, document)
 
     async def refresh(self, changed: Collection[str] = ()) -> None:
         """Read the knowledge bases that changed on disk.
@@ -392,8 +399,8 @@ class KnowledgeBases:
         if not self.is_enabled:
             return None
         followers = (state.follower(document) for state in self._states.values())
-        found = next((each for each in followers if each is not None), None)
-        return None if found is None else found.knowledge()
+        evidence = next((follower for follower in followers if follower is not None), None)
+        return None if evidence is None else evidence.knowledge()
 
     def _end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -416,8 +423,8 @@ class KnowledgeBases:
             self.on_change(state)
         if state.snapshot is None:
             return None
-        found = await self._run(partial(_place_closed, state.snapshot, path))
-        return DocumentKnowledge(state.snapshot, path, uri, None, in_order(found))
+        placed = await self._run(partial(_place_closed, state.snapshot, path))
+        return DocumentKnowledge(state.snapshot, path, uri, None, in_order(placed))
 
 
 def find_knowledge_folder(file: Path) -> Path | None:

@@ -40,17 +40,17 @@ async def knowledge_definition(
 
     In a file of evidence every other word leads to the lines that are cited.
     """
-    found = await _named_at(ls, uri, position)
-    if found is None:
+    naming = await _named_at(ls, uri, position)
+    if naming is None:
         return []
-    knowledge, named, _ = found
+    knowledge, named, _ = naming
     places: list[types.Location] = []
-    for each in named:
-        if each.kind.noun == "evidence":
-            places += await _lines(ls, knowledge, {each.id})
-        elif each.kind.noun == "source":
-            places += _file_of_source(knowledge, each)
-        places += _own_file(knowledge, each)
+    for named_object in named:
+        if named_object.kind.noun == "evidence":
+            places += await _lines(ls, knowledge, {named_object.id})
+        elif named_object.kind.noun == "source":
+            places += _file_of_source(knowledge, named_object)
+        places += _own_file(knowledge, named_object)
     folder, _, name = knowledge.path.removeprefix(f"{KNOWLEDGE_DIR}/").partition("/")
     if not places and folder == "evidence":
         places = await _lines(ls, knowledge, {name.removesuffix(".yaml")})
@@ -61,32 +61,32 @@ async def knowledge_references(
     ls: Server, uri: str, position: types.Position
 ) -> list[types.Location]:
     """Return who names an id, and the lines that it rests on; on cited lines, who cites them."""
-    found = await _named_at(ls, uri, position)
-    if found is None:
+    naming = await _named_at(ls, uri, position)
+    if naming is None:
         return await _citing(ls, uri, position.line + 1)
     from vibes_lsp.knowledge.mentions import find_mentions  # noqa: PLC0415  # loads pydantic
 
-    knowledge, named, token = found
+    knowledge, named, token = naming
     folder = knowledge.snapshot.path
     texts = {
         path.relative_to(folder).as_posix(): document.content
-        for each in ls.documents.uris()
-        if (path := path_of(each)) is not None
+        for document_uri in ls.documents.uris()
+        if (path := path_of(document_uri)) is not None
         and path.is_relative_to(folder)
-        and (document := ls.documents.get(each)) is not None
+        and (document := ls.documents.get(document_uri)) is not None
     }
     work = partial(find_mentions, knowledge.snapshot, token, texts)
     places = [
-        types.Location(target, _range(ls, each))
-        for each in await ls.run_in_thread(work)
-        if (target := uri_in(folder, each.path)) is not None
+        types.Location(target, _range(ls, mention))
+        for mention in await ls.run_in_thread(work)
+        if (target := uri_in(folder, mention.path)) is not None
     ]
-    evidence = {each.id for each in named if each.kind.noun == "evidence"}
-    for each in named:
-        if each.kind.noun == "claim":
-            evidence.update(map(str, each.members["evidence"]))
-        elif each.kind.noun == "source":
-            evidence.update(_evidence_of(knowledge, each.id))
+    evidence = {named_object.id for named_object in named if named_object.kind.noun == "evidence"}
+    for named_object in named:
+        if named_object.kind.noun == "claim":
+            evidence.update(map(str, named_object.members["evidence"]))
+        elif named_object.kind.noun == "source":
+            evidence.update(_evidence_of(knowledge, named_object.id))
     return (places + await _lines(ls, knowledge, evidence))[:_MAX_LOCATIONS]
 
 
@@ -94,19 +94,22 @@ async def knowledge_hover(
     ls: Server, uri: str, position: types.Position, markup: Markup
 ) -> types.Hover | None:
     """Return what the object says that an id names."""
-    found = await _named_at(ls, uri, position)
-    if found is None or not found[1]:
+    naming = await _named_at(ls, uri, position)
+    if naming is None or not naming[1]:
         return None
     parts = [
         markup.line_end.join(
             (
-                markup.sentence(each.title, _TEXT),
+                markup.sentence(named_object.title, _TEXT),
                 SEPARATOR.join(
-                    (markup.strong(each.kind.noun.capitalize()), markup.quote(each.id, _NAME))
+                    (
+                        markup.strong(named_object.kind.noun.capitalize()),
+                        markup.quote(named_object.id, _NAME),
+                    )
                 ),
             )
         )
-        for each in found[1]
+        for named_object in naming[1]
     ]
     return types.Hover(types.MarkupContent(markup.kind, markup.rule.join(parts)))
 
@@ -127,27 +130,29 @@ async def complete_ids(
     whole, before[-1] = before[-1], before[-1][:column]
     is_own = knowledge.is_of_knowledge_base
     path = knowledge.path.removeprefix(f"{KNOWLEDGE_DIR}/") if is_own else None
-    found = complete(knowledge.snapshot, path, before)
-    if found is None:
+    completion = complete(knowledge.snapshot, path, before)
+    if completion is None:
         return None
-    start = to_column(whole, column - len(found.begun), ls.documents.encoding)
+    start = to_column(whole, column - len(completion.begun), ls.documents.encoding)
     replaced = types.Range(types.Position(position.line, start), position)
     items = [
         types.CompletionItem(
-            each.text,
+            candidate.text,
             kind=types.CompletionItemKind.EnumMember
-            if each.kind is None
+            if candidate.kind is None
             else types.CompletionItemKind.Reference,
             detail=None
-            if each.kind is None
-            else Markup(types.MarkupKind.PlainText).quote(f"{each.kind}: {each.title}", 2 * _NAME),
-            filter_text=f"{each.text} {each.title}"[:_TEXT],
+            if candidate.kind is None
+            else Markup(types.MarkupKind.PlainText).quote(
+                f"{candidate.kind}: {candidate.title}", 2 * _NAME
+            ),
+            filter_text=f"{candidate.text} {candidate.title}"[:_TEXT],
             sort_text=f"{number:04}",
-            text_edit=types.TextEdit(replaced, each.text),
+            text_edit=types.TextEdit(replaced, candidate.text),
         )
-        for number, each in enumerate(found.found)
+        for number, candidate in enumerate(completion.found)
     ]
-    return types.CompletionList(is_incomplete=not found.is_complete, items=items)
+    return types.CompletionList(is_incomplete=not completion.is_complete, items=items)
 
 
 def _has_ids(knowledge: DocumentKnowledge) -> bool:
@@ -165,10 +170,10 @@ async def _named_at(
 
     line = "".join(document.lines(position.line + 1, position.line + 1))
     column = to_characters(line, position.character, ls.documents.encoding)
-    found = token_at(line, column, only_links=not knowledge.is_of_knowledge_base)
-    if found is None:
+    token = token_at(line, column, only_links=not knowledge.is_of_knowledge_base)
+    if token is None:
         return None
-    return knowledge, objects_named(knowledge.snapshot, found[0]), found[0]
+    return knowledge, objects_named(knowledge.snapshot, token[0]), token[0]
 
 
 async def _lines(
@@ -176,17 +181,24 @@ async def _lines(
 ) -> list[types.Location]:
     """Return where the lines of evidence are now."""
     wanted = set(evidence)
-    files = ls.knowledge.citing(knowledge, lambda each: each.evidence["id"] in wanted, _MAX_FILES)
-    found: list[types.Location] = []
+    files = ls.knowledge.citing(
+        knowledge, lambda citation: citation.evidence["id"] in wanted, _MAX_FILES
+    )
+    locations: list[types.Location] = []
     async for file in files:
-        placed = [each for each in file.placed if each.citation.evidence["id"] in wanted]
+        placed = [
+            placed_citation
+            for placed_citation in file.placed
+            if placed_citation.citation.evidence["id"] in wanted
+        ]
         text = await _text(ls, file)
-        found += (
+        locations += (
             types.Location(file.uri, place_of_lines(text, start, end, ls.documents.encoding))
-            for each in placed
-            if (start := each.located.start) is not None and (end := each.located.end) is not None
+            for placed_citation in placed
+            if (start := placed_citation.located.start) is not None
+            and (end := placed_citation.located.end) is not None
         )
-    return found
+    return locations
 
 
 async def _citing(ls: Server, uri: str, line: int) -> list[types.Location]:
@@ -196,11 +208,15 @@ async def _citing(ls: Server, uri: str, line: int) -> list[types.Location]:
         return []
     here = knowledge.at(line, line)
     paths = [
-        *(f"claims/{each}.yaml" for placed in here for each in placed.citation.claims),
-        *(f"proposed/{each}.yaml" for placed in here for each in placed.citation.proposals),
+        *(f"claims/{identifier}.yaml" for placed in here for identifier in placed.citation.claims),
+        *(
+            f"proposed/{identifier}.yaml"
+            for placed in here
+            for identifier in placed.citation.proposals
+        ),
     ]
     uris = (uri_in(knowledge.snapshot.path, path) for path in dict.fromkeys(paths))
-    return [types.Location(each, FIRST_LINE) for each in uris if each is not None][:_MAX_LOCATIONS]
+    return [types.Location(file, FIRST_LINE) for file in uris if file is not None][:_MAX_LOCATIONS]
 
 
 def _own_file(knowledge: DocumentKnowledge, named: NamedObject) -> list[types.Location]:
@@ -223,10 +239,10 @@ def _file_of_source(knowledge: DocumentKnowledge, named: NamedObject) -> list[ty
 
 def _evidence_of(knowledge: DocumentKnowledge, source: str) -> list[str]:
     return [
-        str(each.evidence["id"])
+        str(citation.evidence["id"])
         for citations in knowledge.snapshot.citations.values()
-        for each in citations
-        if each.evidence["source_id"] == source
+        for citation in citations
+        if citation.evidence["source_id"] == source
     ]
 
 

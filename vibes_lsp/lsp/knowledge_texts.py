@@ -50,24 +50,26 @@ class ClaimTexts:
     def claims(self, placed: Iterable[PlacedCitation]) -> list[dict[str, Any]]:
         """Return the claims that cite pieces of evidence, as `vibes.kbAt` has them."""
         return [
-            {**self._claim(claim), **self._place(each)}
-            for each in placed
-            for identifier in each.citation.claims
+            {**self._claim(claim), **self._place(placed_citation)}
+            for placed_citation in placed
+            for identifier in placed_citation.citation.claims
             if (claim := self.knowledge.snapshot.claim(identifier)) is not None
         ]
 
     def proposals(self, placed: Iterable[PlacedCitation]) -> list[dict[str, Any]]:
         """Return the proposals that cite pieces of evidence, as `vibes.kbAt` has them."""
         return [
-            {**describe_proposal(proposal, self.now), **self._place(each)}
-            for each in placed
-            for identifier in each.citation.proposals
+            {**describe_proposal(proposal, self.now), **self._place(placed_citation)}
+            for placed_citation in placed
+            for identifier in placed_citation.citation.proposals
             if (proposal := self.knowledge.snapshot.proposal(identifier)) is not None
         ]
 
     def hover(self, placed: Sequence[PlacedCitation], markup: Markup) -> list[str]:
         """Return a text for each claim and each proposal on a line, as far as there is room."""
-        texts = [text for each in placed for _, text in self._texts(each, markup)]
+        texts = [
+            text for placed_citation in placed for _, text in self._texts(placed_citation, markup)
+        ]
         left = len(texts) - _MAX_SHOWN
         return [*texts[:_MAX_SHOWN], f"… and {left} more"] if left > 0 else texts
 
@@ -116,7 +118,7 @@ class ClaimTexts:
             "recordedLineEnd": placed.lines.recorded.end,
             "state": located.state.value,
             "ambiguous": located.ambiguous,
-            "stateText": ", ".join(each for each in (state_words(placed), ai.words()) if each),
+            "stateText": ", ".join(words for words in (state_words(placed), ai.words()) if words),
             "aiLines": ai.as_json() if ai else None,
         }
 

@@ -155,12 +155,12 @@ def _register_workspace(  # noqa: C901  # a list of handlers
     ) -> None:
         flush.schedule_events()
         await ls.knowledge.refresh(
-            [each.uri for each in params.changes if is_knowledge_file(each.uri)]
+            [change.uri for change in params.changes if is_knowledge_file(change.uri)]
         )
         await refresh_outdated(ls)
 
 
-async def _configure(ls: Server, given: object) -> None:
+async def _configure(ls: Server, settings: object) -> None:
     """Ask the client for its settings; if it cannot be asked, use those of the notification."""
     if ls.declared("workspace", "configuration"):
         items = [types.ConfigurationItem(section="vibes")]
@@ -171,5 +171,5 @@ async def _configure(ls: Server, given: object) -> None:
             return
         if answers and answers[0] is not None:
             ls.use_settings(read_settings(answers[0]))
-    elif given is not None:
-        ls.use_settings(read_settings(given))
+    elif settings is not None:
+        ls.use_settings(read_settings(settings))

@@ -80,8 +80,8 @@ def _log_to_stderr() -> None:
     )  # it logs whole messages and tracebacks; what failed is logged by us
 
 
-def _address(given: str) -> tuple[str, int]:
-    host, colon, port = given.rpartition(":")
+def _address(address: str) -> tuple[str, int]:
+    host, colon, port = address.rpartition(":")
     if not colon or not (port.isascii() and port.isdigit()) or int(port) > 65535:
-        raise argparse.ArgumentTypeError(f"{given!r} is not HOST:PORT")
+        raise argparse.ArgumentTypeError(f"{address!r} is not HOST:PORT")
     return host.strip("[]") or "127.0.0.1", int(port)

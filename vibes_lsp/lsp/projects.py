@@ -112,9 +112,9 @@ class Project:
 
     def _nearest_commit(self, commits: Sequence[str]) -> str | None:
         """Return the commit that is nearest to HEAD (R7), as far as a lookup has compared them."""
-        for found in (self._snapshot.history, self._snapshot.closed_files):
-            if tuple(commits) in found.nearest:
-                return found.nearest[tuple(commits)]
+        for lookup in (self._snapshot.history, self._snapshot.closed_files):
+            if tuple(commits) in lookup.nearest:
+                return lookup.nearest[tuple(commits)]
         return None
 
     def _end_answer_soon(self) -> None:
@@ -224,18 +224,18 @@ class Project:
 
     # Git history
 
-    def accept_history(self, request: LookupRequest, found: HistorySnapshot) -> None:
+    def accept_history(self, request: LookupRequest, history: HistorySnapshot) -> None:
         """Use the result of a lookup."""
         self.coverage.cover(request)
-        if found != self._snapshot.history:
-            self._snapshot = self._snapshot.later(history=found)
+        if history != self._snapshot.history:
+            self._snapshot = self._snapshot.later(history=history)
 
-    def accept_closed_files(self, request: LookupRequest, found: ClosedFiles) -> bool:
+    def accept_closed_files(self, request: LookupRequest, closed: ClosedFiles) -> bool:
         """Use what git says about files that are not open; return whether answers are others."""
         known = self._snapshot.closed_files
-        is_other = (found.new_names, found.nearest) != (known.new_names, known.nearest)
+        is_other = (closed.new_names, closed.nearest) != (known.new_names, known.nearest)
         before = self._snapshot.later() if is_other else self._snapshot
-        self._snapshot = replace(before, closed_files=found)
+        self._snapshot = replace(before, closed_files=closed)
         self.coverage.cover_closed_files(request)
         return is_other
 
@@ -270,8 +270,8 @@ class Projects:
 
     def owner(self, uri: str) -> tuple[Project, str] | None:
         """Return a file's project, refreshed, and its path in it; None if no trail owns it."""
-        found = _find_trail(uri)
-        return None if found is None else (self.refreshed(found[0]), found[1])
+        owner = _find_trail(uri)
+        return None if owner is None else (self.refreshed(owner[0]), owner[1])
 
     def audit_file(self, uri: str) -> tuple[Project, str] | None:
         """Return the project of a file of a trail, refreshed, and its name; None for others."""
@@ -286,12 +286,12 @@ class Projects:
 
         Files that no trail owns, and those of a trail itself, are left out.
         """
-        found: dict[Path, tuple[AuditDir, dict[str, str]]] = {}
+        owners: dict[Path, tuple[AuditDir, dict[str, str]]] = {}
         for uri in uris:
             owner = _find_trail(uri)
             if owner is not None and owner[1].split("/")[0] != owner[0].path.name:
-                found.setdefault(owner[0].path, (owner[0], {}))[1][owner[1]] = uri
-        return [(self.refreshed(directory), files) for directory, files in found.values()]
+                owners.setdefault(owner[0].path, (owner[0], {}))[1][owner[1]] = uri
+        return [(self.refreshed(directory), files) for directory, files in owners.values()]
 
     def refreshed(self, directory: AuditDir) -> Project:
         """Return the project of an audit directory, refreshed."""
@@ -306,7 +306,7 @@ class Projects:
 
     async def until_indexed(self, uris: Iterable[str]) -> None:
         """Wait while the trails that own files are indexed; the client can cancel that."""
-        owners = {found[0].path: found[0] for uri in uris if (found := _find_trail(uri))}
+        owners = {owner[0].path: owner[0] for uri in uris if (owner := _find_trail(uri))}
         for directory in owners.values():
             await self.refreshed(directory).until_indexed()
 
@@ -331,7 +331,7 @@ class Projects:
         """
         before = set(self._projects)
         owners = {
-            uri: None if (found := _find_trail(uri)) is None else self.project(found[0])
+            uri: None if (file_owner := _find_trail(uri)) is None else self.project(file_owner[0])
             for uri in self._documents.uris()
         }  # a trail may be new, and nearer than the one before
         for project in self._projects.values():
@@ -348,10 +348,10 @@ class Projects:
 
     def opened_in(self, project: Project) -> list[tuple[str, Document]]:
         """Return the open documents that a project owns, each with its path in it."""
-        found = ((_find_trail(uri), self._documents.get(uri)) for uri in self._documents.uris())
+        opened = ((_find_trail(uri), self._documents.get(uri)) for uri in self._documents.uris())
         return [
             (owner[1], document)
-            for owner, document in found
+            for owner, document in opened
             if owner is not None
             and document is not None
             and owner[0].path == project.directory.path
@@ -369,16 +369,16 @@ class Projects:
         """
         document = self._documents.get(uri)
         try:
-            found = None if document is None else self._snapshot_while_typing(document)
-            return found or self._snapshot_from_disk(uri, document, is_looked_at)
+            snapshot = None if document is None else self._snapshot_while_typing(document)
+            return snapshot or self._snapshot_from_disk(uri, document, is_looked_at)
         except OutdatedIndex:  # the refresh of the second attempt begins without it
             return self._snapshot_from_disk(uri, document, is_looked_at)
 
     def _snapshot_while_typing(self, document: Document) -> DocumentSnapshot | None:
         if not document.is_typing:
             return None
-        found = (each.snapshot_while_typing(document) for each in self._projects.values())
-        return next((each for each in found if each is not None), None)
+        snapshots = (project.snapshot_while_typing(document) for project in self._projects.values())
+        return next((snapshot for snapshot in snapshots if snapshot is not None), None)
 
     def _snapshot_from_disk(
         self,

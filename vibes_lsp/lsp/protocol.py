@@ -109,9 +109,9 @@ class Protocol(LanguageServerProtocol):
             return error
         if isinstance(error, VibesError) and not isinstance(error, InternalError):
             return RequestFailed(error)
-        found = error if isinstance(error, InternalError) else InternalError(error)
-        message = f"internal error {found.report_id}; see the log of the server"
-        return JsonRpcInternalError(message, data={"code": found.code})
+        internal_error = error if isinstance(error, InternalError) else InternalError(error)
+        message = f"internal error {internal_error.report_id}; see the log of the server"
+        return JsonRpcInternalError(message, data={"code": internal_error.code})
 
     def send_error(self, number: object, error: JsonRpcException) -> None:
         """Answer a message with an error, under the id null if its id cannot be read."""
@@ -236,8 +236,8 @@ class Protocol(LanguageServerProtocol):
     def lsp_text_document__did_open(
         self, params: types.DidOpenTextDocumentParams
     ) -> Generator[Any, Any, None]:
-        item = params.text_document
-        self.documents.open(item.uri, item.version, item.text)
+        document = params.text_document
+        self.documents.open(document.uri, document.version, document.text)
         yield from self._user_handler(types.TEXT_DOCUMENT_DID_OPEN, params)
 
     @lsp_method(types.TEXT_DOCUMENT_DID_CHANGE)

@@ -112,8 +112,8 @@ def lens_text(edits: Sequence[tuple[Placement, Members]], now: datetime) -> str:
     if any(facts["timestamp"] for _, facts in edits):
         age = describe_age(moment, now)
         parts.append(age if len(edits) == 1 else f"latest {age}")
-    found = {facts["band"] for placement, facts in edits if not placement.is_guess}
-    bands = [band for band in Band if band in found]  # from low to critical
+    edit_bands = {facts["band"] for placement, facts in edits if not placement.is_guess}
+    bands = [band for band in Band if band in edit_bands]  # from low to critical
     if bands:
         parts.append(f"{bands[-1]} risk")
     if len(edits) == 1:

@@ -155,10 +155,10 @@ class Server(LanguageServer):
 
     def declared(self, *names: str) -> Any:
         """Return what the client declares under names as Python spells them; None if nothing."""
-        found: Any = self.client_capabilities
+        capability: Any = self.client_capabilities
         for name in names:
-            found = getattr(found, name, None)
-        return found
+            capability = getattr(capability, name, None)
+        return capability
 
     def can_register(self, feature: str) -> bool:
         """Whether the client takes registrations of a feature, maybe for some files."""
@@ -195,9 +195,9 @@ class Server(LanguageServer):
         None if the document is no audit file, or its trail was not verified yet; in that case it is
         verified in the background.
         """
-        found = self.projects.audit_file(uri)
-        state = None if found is None else self.attestations.last(found[0].directory)
-        return None if found is None or state is None else (state, found[1])
+        audit_file = self.projects.audit_file(uri)
+        state = None if audit_file is None else self.attestations.last(audit_file[0].directory)
+        return None if audit_file is None or state is None else (state, audit_file[1])
 
     def begin_diagnostics(self, uri: str) -> Callable[[], bool]:
         """Begin to compute diagnostics; the returned function says whether none began later."""

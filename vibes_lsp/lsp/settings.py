@@ -108,8 +108,8 @@ def read_settings(value: object) -> Settings:
     defaults = Settings()
     return Settings(
         **{
-            each.field: each.read(_at(section, each.path), getattr(defaults, each.field))
-            for each in MEMBERS
+            member.field: member.read(_at(section, member.path), getattr(defaults, member.field))
+            for member in MEMBERS
         }
     )
 

@@ -150,5 +150,5 @@ def read_version(directory: AuditDir, blob: str) -> str:
     if repository is None:
         return _EXPIRED
     with closing(repository):
-        data = repository.objects.contents(blob)
-    return _EXPIRED if data is None else Text.from_bytes(data).content
+        content = repository.objects.contents(blob)
+    return _EXPIRED if content is None else Text.from_bytes(content).content

@@ -144,8 +144,8 @@ class TrailSnapshot:
         """The names that renamed files have now, by the recorded ones, as far as known."""
         opened = {
             former: path
-            for path, found in self.history.files.items()
-            for former in found.former_names
+            for path, history in self.history.files.items()
+            for former in history.former_names
         }
         return ChainMap(dict(self.renamed), opened, dict(self.closed_files.new_names))
 
@@ -153,7 +153,7 @@ class TrailSnapshot:
         """Return the name of a file and those that it had before, as far as they are known."""
         known = self.looked_up(path).former_names if is_open else ()
         renames = (self.renamed,) if is_open else (self.renamed, self.closed_files.new_names)
-        former = [old for each in renames for old, new in each.items() if new == path]
+        former = [old for names in renames for old, new in names.items() if new == path]
         return tuple(dict.fromkeys((path, *known, *former)))
 
     def looked_up(self, path: str) -> LookedUpFile:
@@ -213,27 +213,29 @@ class DocumentSnapshot:
 
     def trailer_at(self, line: int) -> AgentTrailer | None:
         """Return the trailer of a line's commit that names an agent; the line is 1-based."""
-        found = self._looked_up.trailers
-        return None if found is None else found.at(self.text, line)
+        trailers = self._looked_up.trailers
+        return None if trailers is None else trailers.at(self.text, line)
 
     def commit_at(self, line: int) -> Commit | None:
         """Return the commit of a line that no record names, if git was asked; 1-based."""
-        found = self._looked_up.commits
-        return None if found is None else found.at(self.text, line)
+        commits = self._looked_up.commits
+        return None if commits is None else commits.at(self.text, line)
 
     def placements_at(self, line: int) -> list[Placement]:
         """Return the placements whose range includes a line, 1-based."""
-        return [each for each in self.placements if each.located.touches(line, line)]
+        return [placement for placement in self.placements if placement.located.touches(line, line)]
 
     def owners_at(self, line: int) -> list[Placement]:
         """Return the placements that a line, 1-based, belongs to; else all whose range has it."""
         placements = self.placements_at(line)
-        return [each for each in placements if owns_line(each, line)] or placements
+        return [placement for placement in placements if owns_line(placement, line)] or placements
 
     def placement_with(self, identifier: object) -> Placement | None:
         """Return the placement of an annotation, by the id of one of its records."""
-        found = (each for each in self.placements if identifier in each.lineage.ids)
-        return next(found, None)
+        matches = (
+            placement for placement in self.placements if identifier in placement.lineage.ids
+        )
+        return next(matches, None)
 
 
 def owns_line(placement: Placement, line: int) -> bool:
@@ -250,8 +252,8 @@ def snapshot_of_document(
     is_provisional: bool,
 ) -> DocumentSnapshot:
     """Return the snapshot of an open document."""
-    found = trail.history.files.get(path)
-    commits = trail.closed_files.commits if found is None else found.resolved_commits
+    history = trail.history.files.get(path)
+    commits = trail.closed_files.commits if history is None else history.resolved_commits
     uri, version, text = document.uri, document.version, document.text
     report = _report(trail, text, commits)
     return DocumentSnapshot(trail, path, uri, version, text, placements, report, is_provisional)

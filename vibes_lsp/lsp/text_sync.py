@@ -61,20 +61,20 @@ def register(  # noqa: C901  # a list of handlers
     async def did_save(ls: Server, params: types.DidSaveTextDocumentParams) -> None:
         uri = params.text_document.uri
         ls.documents.save(uri)
-        found = ls.projects.owner(uri)
-        if found is not None and found[0].directory.waiting_events.is_dir():
+        owner = ls.projects.owner(uri)
+        if owner is not None and owner[0].directory.waiting_events.is_dir():
             # Imported late: a server starts without what records.
             from vibes_lsp.ingest.command_files import note_saved_file  # noqa: PLC0415
 
-            note_saved_file(found[0].directory, found[1])
+            note_saved_file(owner[0].directory, owner[1])
         await flush.flush_document(uri)
         flush.schedule_events()
         if is_knowledge_file(uri):
             await ls.knowledge.refresh([uri])
         await diagnostics.push(ls, uri)
-        if found is not None:
-            found[0].coverage.add_change()
-            await look_up_history(ls, found[0])
+        if owner is not None:
+            owner[0].coverage.add_change()
+            await look_up_history(ls, owner[0])
 
     @server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     async def did_close(ls: Server, params: types.DidCloseTextDocumentParams) -> None:
@@ -91,20 +91,22 @@ def register(  # noqa: C901  # a list of handlers
         types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions([_EVERY_FILE])
     )
     async def did_rename(ls: Server, params: types.RenameFilesParams) -> None:
-        renamed = [_rename(ls, each.old_uri, each.new_uri) for each in params.files]
+        renamed = [
+            _rename(ls, file_rename.old_uri, file_rename.new_uri) for file_rename in params.files
+        ]
         for project in dict.fromkeys(filter(None, renamed)):
             await refresh_project(ls, project)
-        for each in params.files:
-            await _look_up_history(ls, each.new_uri)
+        for file_rename in params.files:
+            await _look_up_history(ls, file_rename.new_uri)
 
     return relocations
 
 
 async def _look_up_history(ls: Server, uri: str) -> None:
-    found = ls.projects.owner(uri)
-    if found is not None:
-        found[0].coverage.looked_at = found[1]
-        await look_up_history(ls, found[0])
+    owner = ls.projects.owner(uri)
+    if owner is not None:
+        owner[0].coverage.looked_at = owner[1]
+        await look_up_history(ls, owner[0])
 
 
 async def _relocate(ls: Server, flush: BackgroundFlush, uri: str) -> None:
@@ -114,8 +116,8 @@ async def _relocate(ls: Server, flush: BackgroundFlush, uri: str) -> None:
     state = ls.projects.current_state(uri)
     is_outdated = False
     if state is not None and (request := state.locate_request()) is not None:
-        found = await ls.run_in_thread(request.locate)
-        is_outdated = state is ls.projects.current_state(uri) and state.accept(request, found)
+        placements = await ls.run_in_thread(request.locate)
+        is_outdated = state is ls.projects.current_state(uri) and state.accept(request, placements)
     await ls.knowledge.relocate(uri)
     flush.schedule_events()  # the change may be that of an agent
     has_own_findings = is_knowledge_file(uri) or config_document(ls, uri) is not None

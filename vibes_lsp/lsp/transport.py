@@ -55,9 +55,9 @@ class Incoming:
         lengths, others = set[int](), False
         while line := await self._line():
             if line.strip():
-                found = _LENGTH.fullmatch(line)
-                if found is not None:
-                    lengths.add(int(found[1]))
+                match = _LENGTH.fullmatch(line)
+                if match is not None:
+                    lengths.add(int(match[1]))
                 elif _TOO_LONG.match(line):
                     lengths.add(sys.maxsize)
                 else:
@@ -88,9 +88,9 @@ class Incoming:
         return self._take(min(end or MAX_LINE, MAX_LINE))
 
     async def _more(self) -> bool:
-        data = await self._read()
-        self._received += data
-        return bool(data)
+        chunk = await self._read()
+        self._received += chunk
+        return bool(chunk)
 
     def _take(self, length: int) -> bytes:
         taken = bytes(self._received[:length])
@@ -177,13 +177,13 @@ def _handle(server: Server, body: bytes) -> None:
     protocol = server.protocol
     number: object = None
     try:
-        data = parse_json(body)
-        if not isinstance(data, dict):
+        members = parse_json(body)
+        if not isinstance(members, dict):
             raise JsonRpcInvalidRequest("a message is one JSON object")  # noqa: TRY301
-        number = data.get("id")
-        if data.get("jsonrpc") != protocol.VERSION:
+        number = members.get("id")
+        if members.get("jsonrpc") != protocol.VERSION:
             raise JsonRpcInvalidRequest("member jsonrpc is not '2.0'")  # noqa: TRY301
-        message = protocol.structure_message(data)
+        message = protocol.structure_message(members)
     except MalformedJson as error:
         protocol.send_error(None, JsonRpcParseError(f"a message cannot be read: {error.message}"))
         return
@@ -197,7 +197,7 @@ def _handle(server: Server, body: bytes) -> None:
         protocol.handle_message(message)
     except Exception as error:  # noqa: BLE001  # the next message is another one
         server.report_server_error(error, JsonRpcException)
-        if isinstance(number, int | str) and "method" in data:
+        if isinstance(number, int | str) and "method" in members:
             protocol.send_error(number, protocol.to_rpc_error(error))
 
 
