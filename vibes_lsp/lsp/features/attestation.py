@@ -50,8 +50,8 @@ def register(server: Server, shown: ShownDocuments) -> None:
         opened = [
             uri
             for uri in server.documents.uris()
-            if (found := server.projects.audit_file(uri)) is not None
-            and found[0].directory == directory
+            if (audit_file := server.projects.audit_file(uri)) is not None
+            and audit_file[0].directory == directory
         ]
         await refresh_documents(server, opened)
 
@@ -67,12 +67,12 @@ def register(server: Server, shown: ShownDocuments) -> None:
         """
         directory = ls.find_project(arguments.uri).directory
         state = await ls.attestations.verify(directory)
-        result = file_and_tier(state)
-        if arguments.show and result["attested"]:
+        summary = file_and_tier(state)
+        if arguments.show and summary["attested"]:
             lines = state.report(datetime.now(UTC)).splitlines()
             text = f"# Attestation\n\n{code_block(lines, 'text')}\n"
-            result["uri"] = await shown.show(ls, "attestation.md", text)
-        return result
+            summary["uri"] = await shown.show(ls, "attestation.md", text)
+        return summary
 
     @server.command(CommandName.ATTEST)
     async def attest(ls: Server, arguments: AttestArguments) -> dict[str, Any]:

@@ -63,11 +63,11 @@ def _register(server: Server) -> None:
         ls: Server, params: types.CallHierarchyPrepareParams
     ) -> list[types.CallHierarchyItem] | None:
         await ls.projects.until_indexed([params.text_document.uri])
-        found = _nodes_at(ls, params.text_document.uri, params.position)
-        if found is None:
+        origin = _nodes_at(ls, params.text_document.uri, params.position)
+        if origin is None:
             return None
-        project, nodes = found
-        pairs = [(each, None) for each in nodes]
+        project, nodes = origin
+        pairs = [(node, None) for node in nodes]
         return await _items(RecordPlaces(ls, project), project, pairs) or None
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
@@ -75,7 +75,10 @@ def _register(server: Server) -> None:
         ls: Server, params: types.CallHierarchyIncomingCallsParams
     ) -> list[types.CallHierarchyIncomingCall]:
         items = await _neighbours(ls, params.item, "causes")
-        return [types.CallHierarchyIncomingCall(each, [each.selection_range]) for each in items]
+        return [
+            types.CallHierarchyIncomingCall(neighbour, [neighbour.selection_range])
+            for neighbour in items
+        ]
 
     @server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)
     async def outgoing(
@@ -83,7 +86,7 @@ def _register(server: Server) -> None:
     ) -> list[types.CallHierarchyOutgoingCall]:
         items = await _neighbours(ls, params.item, "effects")
         here = params.item.selection_range
-        return [types.CallHierarchyOutgoingCall(each, [here]) for each in items]
+        return [types.CallHierarchyOutgoingCall(neighbour, [here]) for neighbour in items]
 
 
 def _nodes_at(
@@ -91,13 +94,15 @@ def _nodes_at(
 ) -> tuple[Project, list[GraphNode]] | None:
     snapshot = ls.projects.snapshot(uri)
     if snapshot is None:
-        found = audit_position(ls, uri, position)
-        subject = None if found is None else found.subject
-        if found is None or subject is None:
+        audit_place = audit_position(ls, uri, position)
+        subject = None if audit_place is None else audit_place.subject
+        if audit_place is None or subject is None:
             return None
-        return found.project, [GraphReader(found.trail).root(subject)]
+        return audit_place.project, [GraphReader(audit_place.trail).root(subject)]
     reader, placements = GraphReader(snapshot.trail.trail), snapshot.owners_at(position.line + 1)
-    nodes = [reader.node(each.current.id) for each in placements if not each.is_pending]
+    nodes = [
+        reader.node(placement.current.id) for placement in placements if not placement.is_pending
+    ]
     owner = ls.projects.owner(uri)
     return None if owner is None or not nodes else (owner[0], nodes)
 
@@ -106,17 +111,17 @@ async def _neighbours(
     ls: Server, item: types.CallHierarchyItem, direction: Direction
 ) -> list[types.CallHierarchyItem]:
     """Return the neighbours of an item that the client got before."""
-    data = item.data if isinstance(item.data, dict) else {}
-    identifier, uri = data.get("id"), data.get("uri")
+    members = item.data if isinstance(item.data, dict) else {}
+    identifier, uri = members.get("id"), members.get("uri")
     if not isinstance(identifier, str) or not isinstance(uri, str):
         return []
     project = await ls.indexed_project(uri)
     trail = project.snapshot.trail
-    found = found_by_id(trail, identifier)
-    if found is None:  # the trail has changed since
+    subject = found_by_id(trail, identifier)
+    if subject is None:  # the trail has changed since
         return []
     reader = GraphReader(trail)
-    around: Neighbours = reader.neighbours(reader.root(found), direction)
+    around: Neighbours = reader.neighbours(reader.root(subject), direction)
     pairs = list(zip(around.nodes, around.links, strict=True))
     return await _items(RecordPlaces(ls, project), project, pairs)
 
@@ -138,7 +143,7 @@ async def _item(
     if place is None:
         return None
     start = place.range.start
-    data: dict[str, Any] = {"id": node.id, "uri": project.directory.project.as_uri()}
+    members: dict[str, Any] = {"id": node.id, "uri": project.directory.project.as_uri()}
     return types.CallHierarchyItem(
         _name(node, now),
         _KINDS.get(node.type, types.SymbolKind.Function),
@@ -146,7 +151,7 @@ async def _item(
         place.range,
         types.Range(start, start),
         detail=_detail(node, link, is_lost=node.kind == "annotation" and now is None),
-        data=data,
+        data=members,
     )
 
 
@@ -168,4 +173,4 @@ def _detail(node: GraphNode, link: GraphLink | None, *, is_lost: bool) -> str:
         describe_age(moment, datetime.now(UTC)) if moment is not None else "",
         "not found now" if is_lost else "",
     ]
-    return " · ".join(each for each in parts if each)
+    return " · ".join(part for part in parts if part)

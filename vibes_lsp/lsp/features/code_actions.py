@@ -86,18 +86,20 @@ def register(server: Server) -> None:
             await ls.projects.until_indexed([params.text_document.uri])
             snapshot = ls.projects.snapshot(params.text_document.uri)
         is_selection = _selects_lines(ls, params)
-        found = [] if snapshot is None else list(_Actions(ls, snapshot, params, is_selection).all())
+        offered = (
+            [] if snapshot is None else list(_Actions(ls, snapshot, params, is_selection).all())
+        )
         if knowledge is not None:
-            found += _KnowledgeActions(ls, knowledge, params, is_selection).all()
-        requested = [each for each in found if _is_requested(each, params.context)]
+            offered += _KnowledgeActions(ls, knowledge, params, is_selection).all()
+        requested = [action for action in offered if _is_requested(action, params.context)]
         if ls.declared("text_document", "code_action", "code_action_literal_support") is None:
-            return [_command(each) for each in requested]
-        return [_code_action(ls, each) for each in requested]
+            return [_command(action) for action in requested]
+        return [_code_action(ls, action) for action in requested]
 
     @server.feature(types.CODE_ACTION_RESOLVE)
     def resolve(_ls: Server, action: types.CodeAction) -> types.CodeAction:
-        data = action.data if isinstance(action.data, dict) else {}
-        command, arguments = data.get("command"), data.get("arguments")
+        members = action.data if isinstance(action.data, dict) else {}
+        command, arguments = members.get("command"), members.get("arguments")
         if isinstance(command, str) and isinstance(arguments, dict):
             action.command = _run(action.title, command, arguments)
         return action
@@ -139,18 +141,20 @@ class _Actions:
     def all(self) -> Iterator[_Action]:
         first, last = lines_of(self.params.range)
         placements = [
-            each
-            for each in self.snapshot.placements
-            if not each.is_history and each.located.touches(first, last)
+            placement
+            for placement in self.snapshot.placements
+            if not placement.is_history and placement.located.touches(first, last)
         ][:_MAX_PLACEMENTS]
         placements.sort(
-            key=lambda each: (
-                not owns_line(each, first),
-                not each.is_claim,
-                each.located.start or 0,
+            key=lambda placement: (
+                not owns_line(placement, first),
+                not placement.is_claim,
+                placement.located.start or 0,
             )
         )
-        reviewable = [each for each in placements if each.is_claim and not each.is_guess]
+        reviewable = [
+            placement for placement in placements if placement.is_claim and not placement.is_guess
+        ]
         if reviewable:
             yield from self._reviews(reviewable)
         if placements and placements[0].is_claim:
@@ -162,14 +166,18 @@ class _Actions:
 
     def _reviews(self, placements: Sequence[Placement]) -> Iterator[_Action]:
         count = f": {len(placements)} annotations" if len(placements) > 1 else ""
-        verdicts = {_current_verdict(self.snapshot, each) for each in placements}
-        these = {
+        verdicts = {_current_verdict(self.snapshot, placement) for placement in placements}
+        subject = {
             "uri": self.snapshot.uri,
-            "annotationIds": [each.current.id for each in placements],
+            "annotationIds": [placement.current.id for placement in placements],
         }
-        approved = {**these, "verdict": Verdict.APPROVED.value}
-        rejected = {**these, "verdict": Verdict.REJECTED.value}
-        risks = [each for each in _ours(self.params) if str(each.code).startswith("risk-")]
+        approved = {**subject, "verdict": Verdict.APPROVED.value}
+        rejected = {**subject, "verdict": Verdict.REJECTED.value}
+        risks = [
+            diagnostic
+            for diagnostic in _ours(self.params)
+            if str(diagnostic.code).startswith("risk-")
+        ]
         if verdicts != {Verdict.APPROVED}:
             kind = _QUICK_FIX if risks else REVIEW
             yield _Action(f"Mark reviewed{count}", kind, CommandName.REVIEW, approved, risks)
@@ -182,7 +190,7 @@ class _Actions:
         file = {"uri": self.snapshot.uri, "verdict": Verdict.APPROVED.value, "scope": "file"}
         yield _Action("Mark reviewed: whole file", REVIEW, CommandName.REVIEW, file)
         for scope, member in (("prompt", "prompt_hash"), ("session", "session_id")):
-            if any(each.current.text(member) is not None for each in placements):
+            if any(placement.current.text(member) is not None for placement in placements):
                 name = f"Mark reviewed: all of this {scope}"
                 yield _Action(name, REVIEW, CommandName.REVIEW, {**approved, "scope": scope})
 
@@ -201,13 +209,17 @@ class _Actions:
     def _reanchor_lost(self) -> Iterator[_Action]:
         """Offer lost annotations for the selected lines: they have none of their own."""
         lost = [
-            each
-            for each in self.snapshot.placements
-            if each.located.state == State.LOST and each.is_claim and each.may_own_lines
+            placement
+            for placement in self.snapshot.placements
+            if placement.located.state == State.LOST
+            and placement.is_claim
+            and placement.may_own_lines
         ]
-        for each in lost[-_MAX_LOST:]:
-            name = f"{single_line(describe_edit(each), 40)} {each.current.id[:8]}"
-            yield self._reanchor(each, f"Re-anchor here: lost {name}", *lines_of(self.params.range))
+        for placement in lost[-_MAX_LOST:]:
+            name = f"{single_line(describe_edit(placement), 40)} {placement.current.id[:8]}"
+            yield self._reanchor(
+                placement, f"Re-anchor here: lost {name}", *lines_of(self.params.range)
+            )
 
     def _reanchor(self, placement: Placement, name: str, first: int, last: int) -> _Action:
         version = {} if self.snapshot.version is None else {"version": self.snapshot.version}
@@ -253,17 +265,23 @@ class _KnowledgeActions:
             yield from self._of_file()
             return
         here = self.knowledge.at(*lines_of(self.params.range))[:_MAX_CITATIONS]
-        proposals = dict.fromkeys(each for placed in here for each in placed.citation.proposals)
+        proposals = dict.fromkeys(
+            proposal_id for placed in here for proposal_id in placed.citation.proposals
+        )
         for identifier in list(proposals)[:_MAX_CITATIONS]:
             yield from self._decisions(identifier)
         for placed in here:
             if not placed.is_as_quoted:
                 yield from self._reanchor(placed, "")
-        claims = dict.fromkeys(each for placed in here for each in placed.citation.claims)
+        claims = dict.fromkeys(claim_id for placed in here for claim_id in placed.citation.claims)
         for identifier in list(claims)[:_MAX_CITATIONS]:
             yield from self._changes(identifier)
         if self.is_selection:
-            lost = [each for each in self.knowledge.placed if each.located.start is None]
+            lost = [
+                placed_citation
+                for placed_citation in self.knowledge.placed
+                if placed_citation.located.start is None
+            ]
             for placed in lost[:_MAX_LOST]:
                 yield from self._reanchor(placed, " lost")
         if self._can(CLIENT_KB_PROPOSE):
@@ -311,7 +329,7 @@ class _KnowledgeActions:
         is_given = self.is_selection or start is None or end is None
         first, last = lines_of(self.params.range) if is_given else (start or 1, end or 1)
         code = f"evidence-{placed.located.state.value}"
-        resolved = [each for each in _ours(self.params) if each.code == code]
+        resolved = [diagnostic for diagnostic in _ours(self.params) if diagnostic.code == code]
         kind = _QUICK_FIX if resolved else KNOWLEDGE
         for identifier in placed.citation.claims:
             claim = self.knowledge.snapshot.claim(identifier)
@@ -347,7 +365,7 @@ def _quoted(text: object) -> str:
 
 def _ours(params: types.CodeActionParams) -> list[types.Diagnostic]:
     """Return the diagnostics of this server that an action may resolve."""
-    return [each for each in params.context.diagnostics if each.source == "vibes"]
+    return [diagnostic for diagnostic in params.context.diagnostics if diagnostic.source == "vibes"]
 
 
 def _current_verdict(snapshot: DocumentSnapshot, placement: Placement) -> str | None:
@@ -363,7 +381,7 @@ def _is_requested(action: _Action, context: types.CodeActionContext) -> bool:
         is_automatic = context.trigger_kind == types.CodeActionTriggerKind.Automatic
         return not is_automatic or bool(action.diagnostics)
     kinds = [
-        each.value if isinstance(each, types.CodeActionKind) else each for each in context.only
+        kind.value if isinstance(kind, types.CodeActionKind) else kind for kind in context.only
     ]
     return any(
         not kind or action.kind == kind or action.kind.startswith(f"{kind}.") for kind in kinds
@@ -374,8 +392,8 @@ def _code_action(ls: Server, action: _Action) -> types.CodeAction:
     diagnostics = list(action.diagnostics) or None
     resolved = ls.declared("text_document", "code_action", "resolve_support", "properties") or ()
     if "command" in resolved:
-        data = {"command": str(action.command), "arguments": action.arguments}
-        return types.CodeAction(action.title, action.kind, diagnostics, data=data)
+        members = {"command": str(action.command), "arguments": action.arguments}
+        return types.CodeAction(action.title, action.kind, diagnostics, data=members)
     return types.CodeAction(action.title, action.kind, diagnostics, command=_command(action))
 
 

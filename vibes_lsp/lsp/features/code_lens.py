@@ -67,21 +67,21 @@ def register(server: Server) -> None:
 
     @server.feature(types.CODE_LENS_RESOLVE)
     async def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
-        data = lens.data if isinstance(lens.data, dict) else {}
-        if lens.command is None and isinstance(data.get("log"), str):
-            line, identifier = lens.range.start.line, data.get("id")
-            lens.command = await _log_command(ls, data["log"], line, identifier)
+        members = lens.data if isinstance(lens.data, dict) else {}
+        if lens.command is None and isinstance(members.get("log"), str):
+            line, identifier = lens.range.start.line, members.get("id")
+            lens.command = await _log_command(ls, members["log"], line, identifier)
         elif lens.command is None:
-            lens.command = _resolved(ls, data.get("uri"), data.get("ids"))
+            lens.command = _resolved(ls, members.get("uri"), members.get("ids"))
         return lens
 
 
 async def _log_lenses(ls: Server, uri: str) -> list[types.CodeLens]:
     """Return the lenses of a log, one at each annotation; the first with text where clients ask."""
-    found, document = ls.projects.audit_file(uri), ls.documents.get(uri)
-    if found is None or document is None or found[1] != found[0].directory.log.name:
+    audit_file, document = ls.projects.audit_file(uri), ls.documents.get(uri)
+    if audit_file is None or document is None or audit_file[1] != audit_file[0].directory.log.name:
         return []
-    places = RecordPlaces(ls, found[0])
+    places = RecordPlaces(ls, audit_file[0])
     is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
     lenses: list[types.CodeLens] = []
     for record in outline_log(document):
@@ -105,18 +105,18 @@ async def _log_command(
 ) -> types.Command:
     """Return where the lines of a record are now, with the command that goes there."""
     document = ls.documents.get(uri)
-    found = ls.projects.audit_file(uri)
-    if found is None or document is None:
+    audit_file = ls.projects.audit_file(uri)
+    if audit_file is None or document is None:
         return types.Command("AI", "")
-    if found[0].is_indexing:
+    if audit_file[0].is_indexing:
         return types.Command(INDEXING, "")
     identifier = identifier or record_id(document, line)
-    trail = found[0].snapshot.trail
+    trail = audit_file[0].snapshot.trail
     subject = found_by_id(trail, identifier) if isinstance(identifier, str) else None
     if subject is None:
         return types.Command("not in the trail as saved", "")
     node = GraphReader(trail).root(subject)
-    placed = await (places or RecordPlaces(ls, found[0])).edit(node)
+    placed = await (places or RecordPlaces(ls, audit_file[0])).edit(node)
     path = single_line(node.path or "?", _MAX_PATH)
     if placed is None:
         return types.Command(f"{path} cannot be read", "")
@@ -151,29 +151,31 @@ def _knowledge_lenses(ls: Server, knowledge: DocumentKnowledge) -> list[types.Co
             begun.setdefault(placed.located.start, []).append(placed)
     is_shown_by_client = has_client_command(ls.client_capabilities, CLIENT_KB_SHOW)
     command = CLIENT_KB_SHOW if is_shown_by_client else CommandName.KB_SHOW
-    found = []
+    lenses = []
     for line, here in list(begun.items())[:_MAX_LENSES]:
-        claims = list(dict.fromkeys(one for each in here for one in each.citation.claims))
-        pending = list(dict.fromkeys(one for each in here for one in each.citation.proposals))
+        claims = list(dict.fromkeys(claim for placed in here for claim in placed.citation.claims))
+        pending = list(
+            dict.fromkeys(proposal for placed in here for proposal in placed.citation.proposals)
+        )
         arguments = {"uri": knowledge.uri, "claimIds": claims, "proposalIds": pending}
         title = lens_title(len(claims), len(pending))
         shown = types.Command(title, str(command), arguments=[arguments])
-        found.append(types.CodeLens(_start_of(line - 1), shown))
-    return found
+        lenses.append(types.CodeLens(_start_of(line - 1), shown))
+    return lenses
 
 
 def _by_line(
     snapshot: DocumentSnapshot, lowest: Band | None
 ) -> list[tuple[int, Sequence[Placement]]]:
     """Return the annotations that have a lens, by the first line that is theirs, newest first."""
-    found: dict[int, list[Placement]] = {}
+    by_line: dict[int, list[Placement]] = {}
     for placement in snapshot.placements:
         line = placement.located.start if placement.is_claim else None
         if line is not None and _has_lens(snapshot, placement, lowest):
-            found.setdefault(line, []).append(placement)
+            by_line.setdefault(line, []).append(placement)
     return [
-        (line, sorted(begun, key=lambda each: each.lineage.rank, reverse=True))
-        for line, begun in sorted(found.items())
+        (line, sorted(begun, key=lambda annotation: annotation.lineage.rank, reverse=True))
+        for line, begun in sorted(by_line.items())
     ]
 
 
@@ -207,9 +209,9 @@ def _resolved(ls: Server, uri: object, identifiers: object) -> types.Command:
     if snapshot is not None and snapshot.trail.is_indexing:
         return types.Command(INDEXING, "")
     names = identifiers if isinstance(identifiers, list) else []
-    wanted = {each for each in names if isinstance(each, str)}
+    wanted = {name for name in names if isinstance(name, str)}
     placements = () if snapshot is None else snapshot.placements
-    begun = [each for each in placements if not wanted.isdisjoint(each.lineage.ids)]
+    begun = [placement for placement in placements if not wanted.isdisjoint(placement.lineage.ids)]
     if snapshot is None or not begun:  # the trail or the text has changed since
         return types.Command("AI", "")
     return _command(ls, snapshot, begun)
@@ -217,8 +219,11 @@ def _resolved(ls: Server, uri: object, identifiers: object) -> types.Command:
 
 def _command(ls: Server, snapshot: DocumentSnapshot, begun: Sequence[Placement]) -> types.Command:
     """Return the text of a lens, with the command that shows its annotations."""
-    edits = [(each, snapshot.report.placement(each)) for each in begun]
-    arguments = {"uri": snapshot.uri, "annotationIds": [each.current.id for each in begun]}
+    edits = [(placement, snapshot.report.placement(placement)) for placement in begun]
+    arguments = {
+        "uri": snapshot.uri,
+        "annotationIds": [placement.current.id for placement in begun],
+    }
     is_shown_by_client = has_client_command(ls.client_capabilities, CLIENT_SHOW_ANNOTATIONS)
     command = CLIENT_SHOW_ANNOTATIONS if is_shown_by_client else CommandName.SHOW_HISTORY
     return types.Command(lens_text(edits, datetime.now(UTC)), str(command), arguments=[arguments])

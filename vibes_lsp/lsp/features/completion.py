@@ -51,5 +51,5 @@ def _register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(_TRIGGERS))
     async def complete(ls: Server, params: types.CompletionParams) -> types.CompletionList | None:
         uri, position = params.text_document.uri, params.position
-        found = complete_config(ls, uri, position)
-        return await complete_ids(ls, uri, position) if found is None else found
+        completions = complete_config(ls, uri, position)
+        return await complete_ids(ls, uri, position) if completions is None else completions

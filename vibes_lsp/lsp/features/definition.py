@@ -44,8 +44,8 @@ def register(server: Server) -> None:
         snapshot = ls.projects.snapshot(uri)
         if snapshot is not None:
             return _records(ls, snapshot, position)
-        found = audit_position(ls, uri, position)
-        return [] if found is None else await _from_audit_file(ls, found)
+        audit_place = audit_position(ls, uri, position)
+        return [] if audit_place is None else await _from_audit_file(ls, audit_place)
 
     @server.feature(
         types.TEXT_DOCUMENT_DOCUMENT_LINK, types.DocumentLinkOptions(resolve_provider=True)
@@ -53,19 +53,19 @@ def register(server: Server) -> None:
     async def links(ls: Server, params: types.DocumentLinkParams) -> list[types.DocumentLink]:
         uri = params.text_document.uri
         await ls.projects.until_indexed([uri])
-        found = ls.projects.audit_file(uri)
-        return [] if found is None else _links(ls, uri, found[0])
+        audit_file = ls.projects.audit_file(uri)
+        return [] if audit_file is None else _links(ls, uri, audit_file[0])
 
     @server.feature(types.DOCUMENT_LINK_RESOLVE)
     async def resolve(ls: Server, link: types.DocumentLink) -> types.DocumentLink:
-        data = link.data if isinstance(link.data, dict) else {}
-        uri, value = data.get("uri"), data.get("id")
+        members = link.data if isinstance(link.data, dict) else {}
+        uri, value = members.get("uri"), members.get("id")
         if link.target is not None or not isinstance(uri, str) or not isinstance(value, str):
             return link
         await ls.projects.until_indexed([uri])
-        found = ls.projects.audit_file(uri)
-        if found is not None:
-            link.target = await _target(ls, found[0], value)
+        audit_file = ls.projects.audit_file(uri)
+        if audit_file is not None:
+            link.target = await _target(ls, audit_file[0], value)
         return link
 
 
@@ -76,25 +76,28 @@ def _records(
     line = position.line + 1
     text = snapshot.text.lines[position.line] if line <= len(snapshot.text.lines) else ""
     column = to_characters(text, position.character, ls.documents.encoding)
-    if any(each.isalnum() or each == "_" for each in text[max(0, column - 1) : column + 1]):
+    if any(
+        character.isalnum() or character == "_"
+        for character in text[max(0, column - 1) : column + 1]
+    ):
         return []
     log = snapshot.trail.trail.directory.log.absolute().as_uri()
     places = (
-        types.Position(each.current.line - 1, 0)
-        for each in snapshot.owners_at(line)
-        if not each.is_pending and not each.current.is_waiting
+        types.Position(placement.current.line - 1, 0)
+        for placement in snapshot.owners_at(line)
+        if not placement.is_pending and not placement.current.is_waiting
     )
     return [types.Location(log, types.Range(place, place)) for place in places]
 
 
-async def _from_audit_file(ls: Server, found: AuditPosition) -> list[types.Location]:
+async def _from_audit_file(ls: Server, audit_place: AuditPosition) -> list[types.Location]:
     """Return the lines now of a record or entry, or the place of what a hash or id names."""
-    places, reader = RecordPlaces(ls, found.project), GraphReader(found.trail)
-    named, subject = found.named, found.subject
+    places, reader = RecordPlaces(ls, audit_place.project), GraphReader(audit_place.trail)
+    named, subject = audit_place.named, audit_place.subject
     if subject is None:
         return []
     node = reader.root(subject)
-    if named is not None and found.token != found.own:
+    if named is not None and audit_place.token != audit_place.own:
         is_record = named.record is not None and named.record.is_annotation
         place = _of_record(places, named) if is_record else await places.place(node)
         return [] if place is None else [place]
@@ -110,42 +113,42 @@ def _of_record(places: RecordPlaces, named: LookupResult) -> types.Location | No
 
 
 async def _lines_now(places: RecordPlaces, edits: list[GraphNode]) -> list[types.Location]:
-    found: list[types.Location] = []
+    locations: list[types.Location] = []
     for node in edits[:_MAX_LOCATIONS]:
         location = await places.lines_now(node)
-        if location is not None and location not in found:  # as of an edit and what it replaced
-            found.append(location)
-    return found
+        if location is not None and location not in locations:  # as of an edit and what it replaced
+            locations.append(location)
+    return locations
 
 
 def _links(ls: Server, uri: str, project: Project) -> list[types.DocumentLink]:
-    trail, found = project.snapshot.trail, list[types.DocumentLink]()
+    trail, document_links = project.snapshot.trail, list[types.DocumentLink]()
     places = RecordPlaces(ls, project)
     targets: dict[str, str | None] = {}
     for place, member, value in references_in(ls, uri):
-        data: dict[str, Any] = {"uri": uri, "id": value}
+        members: dict[str, Any] = {"uri": uri, "id": value}
         if member == _PATH:
             if value not in targets:
                 targets[value] = _file_uri(project, places, value)
             if (target := targets[value]) is not None:
-                found.append(types.DocumentLink(place, target))
+                document_links.append(types.DocumentLink(place, target))
         elif not member.endswith("_hash") or value in trail.manifest:
-            found.append(types.DocumentLink(place, data=data))
-        if len(found) == _MAX_LINKS:
+            document_links.append(types.DocumentLink(place, data=members))
+        if len(document_links) == _MAX_LINKS:
             break
-    return found
+    return document_links
 
 
 async def _target(ls: Server, project: Project, identifier: str) -> str | None:
     trail = project.snapshot.trail
-    found = found_by_id(trail, identifier)
-    if found is None:
+    subject = found_by_id(trail, identifier)
+    if subject is None:
         return None
     places = RecordPlaces(ls, project)
-    if found.record is not None:
-        place = _of_record(places, found)
+    if subject.record is not None:
+        place = _of_record(places, subject)
     else:
-        place = await places.place(GraphReader(trail).root(found))
+        place = await places.place(GraphReader(trail).root(subject))
     return None if place is None else f"{place.uri}#L{place.range.start.line + 1}"
 
 

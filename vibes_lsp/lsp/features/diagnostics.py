@@ -85,8 +85,8 @@ def register_pull(server: Server) -> None:
     async def pull(
         ls: Server, params: types.DocumentDiagnosticParams
     ) -> types.RelatedFullDocumentDiagnosticReport:
-        found = await diagnostics_of(ls, params.text_document.uri)
-        return types.RelatedFullDocumentDiagnosticReport(found)
+        diagnostics = await diagnostics_of(ls, params.text_document.uri)
+        return types.RelatedFullDocumentDiagnosticReport(diagnostics)
 
 
 def is_pulled(ls: Server) -> bool:
@@ -113,10 +113,10 @@ async def push(ls: Server, uri: str) -> None:
     if document is None or document.is_typing:
         return
     is_last = ls.begin_diagnostics(uri)
-    found = await diagnostics_of(ls, uri, is_wanted=is_last)
+    diagnostics = await diagnostics_of(ls, uri, is_wanted=is_last)
     if is_last():
         ls.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri, found, document.version)
+            types.PublishDiagnosticsParams(uri, diagnostics, document.version)
         )
 
 
@@ -186,7 +186,7 @@ def _risks(ls: Server, snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
     risk = config.config.risk_scoring
     if risk is None or not risk.enabled or not config.tracking.tracks(snapshot.path):
         return []
-    found = []
+    diagnostics = []
     for placement in snapshot.placements:
         facts = snapshot.report.placement(placement)
         band = facts["band"]
@@ -201,7 +201,7 @@ def _risks(ls: Server, snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
         review = _open_review(facts["review"])
         if review is None:
             continue
-        reasons = [single_line(each, 120) for each in main_reasons(facts, with_review=False)]
+        reasons = [single_line(reason, 120) for reason in main_reasons(facts, with_review=False)]
         why = f": {'; '.join(reasons)}" if reasons else ""
         message = f"risk {snapshot.report.describe_risk(facts)}, {review}{why}"
         place = _place(snapshot, placement, ls.documents.encoding)
@@ -214,8 +214,8 @@ def _risks(ls: Server, snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
                 source=SOURCE,
                 related_information=_related(ls, snapshot, placement),
             )
-            found.append(diagnostic)
-    return found
+            diagnostics.append(diagnostic)
+    return diagnostics
 
 
 def _related(
@@ -228,13 +228,13 @@ def _related(
         return None
     related = [
         types.DiagnosticRelatedInformation(
-            place, f"of the same prompt: {single_line(describe_edit(each), 60)}"
+            place, f"of the same prompt: {single_line(describe_edit(related_placement), 60)}"
         )
-        for each in snapshot.placements
-        if each is not placement
-        and each.is_claim
-        and each.current.text("prompt_hash") == prompt
-        and (place := location_now(snapshot, each, ls.documents.encoding)) is not None
+        for related_placement in snapshot.placements
+        if related_placement is not placement
+        and related_placement.is_claim
+        and related_placement.current.text("prompt_hash") == prompt
+        and (place := location_now(snapshot, related_placement, ls.documents.encoding)) is not None
     ]
     return related[:_MAX_RELATED] or None
 
@@ -254,22 +254,24 @@ def _open_review(review: JsonValue) -> str | None:
 def _location_hints(snapshot: DocumentSnapshot, encoding: Encoding) -> list[types.Diagnostic]:
     """Return a hint at each ambiguous location, and one for all lost annotations."""
     severity = types.DiagnosticSeverity.Hint
-    found = []
+    hints = []
     for placement in snapshot.placements:
         if placement.located.ambiguous and placement.is_claim:
             place = _place(snapshot, placement, encoding)
             message = f"{single_line(describe_edit(placement), 60)}: {describe_location(placement)}"
             if place is not None:
-                found.append(types.Diagnostic(place, message, severity, "ambiguous", source=SOURCE))
+                hints.append(types.Diagnostic(place, message, severity, "ambiguous", source=SOURCE))
     lost = sum(
-        each.located.state == State.LOST and each.is_claim and each.replaced_by is None
-        for each in snapshot.placements
+        annotation.located.state == State.LOST
+        and annotation.is_claim
+        and annotation.replaced_by is None
+        for annotation in snapshot.placements
     )
     if lost:
         noun = "annotation" if lost == 1 else "annotations"
         message = f"{lost} {noun} of this file could not be found"
-        found.append(types.Diagnostic(FIRST_LINE, message, severity, "lost", source=SOURCE))
-    return found
+        hints.append(types.Diagnostic(FIRST_LINE, message, severity, "lost", source=SOURCE))
+    return hints
 
 
 def _place(
@@ -310,14 +312,14 @@ def _member_span(line: str, member: str | None) -> tuple[int, int]:
     path = member.split(".") if member is not None else []
     place = find_member(line, path)
     start = place[1] - 1 if place is not None else line.find(f'"{path[-1]}"') if path else -1
-    found = _JSON_TOKEN.match(line, start) if start >= 0 else None
-    return (0, len(line)) if found is None else found.span()
+    token = _JSON_TOKEN.match(line, start) if start >= 0 else None
+    return (0, len(line)) if token is None else token.span()
 
 
 def _word_span(line: str, column: int) -> tuple[int, int]:
     """Return where the word or character at a 1-based column is; else the whole line."""
-    found = _WORD.match(line, column - 1)
-    return (0, len(line)) if found is None else found.span()
+    word = _WORD.match(line, column - 1)
+    return (0, len(line)) if word is None else word.span()
 
 
 async def _knowledge_diagnostics(
@@ -326,8 +328,8 @@ async def _knowledge_diagnostics(
     """Return what is wrong about claims in a document, or in a file of the knowledge base."""
     if knowledge.is_of_knowledge_base:
         return await _of_file(ls, knowledge)
-    stale = [each for each in knowledge.placed if each.is_stale and each.citation.claims]
-    return [_stale(ls, knowledge, each) for each in stale[:_MAX_CLAIMS]]
+    stale = [placed for placed in knowledge.placed if placed.is_stale and placed.citation.claims]
+    return [_stale(ls, knowledge, placed) for placed in stale[:_MAX_CLAIMS]]
 
 
 def _stale(ls: Server, knowledge: DocumentKnowledge, placed: PlacedCitation) -> types.Diagnostic:
@@ -355,8 +357,8 @@ def _first_word(ls: Server, uri: str, line: int | None) -> types.Range:
     if line is None or document is None:
         return FIRST_LINE
     text = "".join(document.lines(line, line))
-    found = _FIRST_WORD.match(text)
-    span = found.span(1) if found is not None else (0, 0)
+    word = _FIRST_WORD.match(text)
+    span = word.span(1) if word is not None else (0, 0)
     return range_in_line(text, line - 1, span, ls.documents.encoding)
 
 
@@ -373,11 +375,11 @@ async def _of_file(ls: Server, knowledge: DocumentKnowledge) -> list[types.Diagn
     text, path = document.content, knowledge.path.removeprefix(f"{KNOWLEDGE_DIR}/")
     work = partial(check_file, knowledge.snapshot, path, text, datetime.now(UTC))
     lines = text.split("\n")
-    found = [_file_fault(ls, lines, each) for each in await ls.run_in_thread(work)]
+    diagnostics = [_file_fault(ls, lines, fault) for fault in await ls.run_in_thread(work)]
     kind, identifier = kind_and_id(path) or (None, "")
     claim = knowledge.snapshot.claim(identifier) if kind is Kind.CLAIM else None
     if claim is None:
-        return found
+        return diagnostics
     spans = MemberSpans(text)
     await ls.run_in_thread(partial(spans.of, ("evidence",)))  # parses the text
     places = await _evidence_of(ls, knowledge, claim["id"])
@@ -388,17 +390,17 @@ async def _of_file(ls: Server, knowledge: DocumentKnowledge) -> list[types.Diagn
             state = placed[1].located.state.value
             message = single_line(f"{placed[0]}: {state_words(placed[1])}", _MESSAGE)
             place = _span_range(ls, lines, spans.of(("evidence", number)))
-            found.append(
+            diagnostics.append(
                 types.Diagnostic(place, message, severity, f"evidence-{state}", source=SOURCE)
             )
-    return found
+    return diagnostics
 
 
 async def _evidence_of(
     ls: Server, knowledge: DocumentKnowledge, claim: str
 ) -> dict[str, tuple[str, PlacedCitation]]:
     """Return the evidence of a claim that is placed in files, with the file of each."""
-    files = ls.knowledge.citing(knowledge, lambda each: claim in each.claims, _MAX_FILES)
+    files = ls.knowledge.citing(knowledge, lambda citation: claim in citation.claims, _MAX_FILES)
     return {
         str(placed.citation.evidence["id"]): (file.path, placed)
         async for file in files
@@ -443,8 +445,8 @@ async def _check_in_process(server: Server, directory: AuditDir, path: str | Non
                 show(first + (last - first) * percentage // 100, step)
 
         paths = () if path is None else (path,)
-        result = await run_task(CHECK, directory, *paths, show=show_step)
-    problem = text(result, "problem")
+        report = await run_task(CHECK, directory, *paths, show=show_step)
+    problem = text(report, "problem")
     if problem is not None:
         raise CheckFailed(problem)
-    return result
+    return report

@@ -41,16 +41,16 @@ def _register(server: Server) -> None:
     @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     def fold(ls: Server, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
         uri = params.text_document.uri
-        found, document = ls.projects.audit_file(uri), ls.documents.get(uri)
-        if found is None or document is None:
+        audit_file, document = ls.projects.audit_file(uri), ls.documents.get(uri)
+        if audit_file is None or document is None:
             return None
-        if found[1] == found[0].directory.log.name:
+        if audit_file[1] == audit_file[0].directory.log.name:
             ranges = _sessions_and_edges(outline_log(document))
         elif len(document.content) <= _MAX_TEXT:
             ranges = _brackets(document.content)
         else:
             return None
-        return [types.FoldingRange(*each) for each in islice(ranges, _most(ls))]
+        return [types.FoldingRange(*lines) for lines in islice(ranges, _most(ls))]
 
 
 def _most(ls: Server) -> int:

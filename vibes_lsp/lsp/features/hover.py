@@ -52,12 +52,12 @@ def register(server: Server) -> None:
         if not ls.settings.hover:
             return None
         knowledge = await ls.knowledge.about(params.text_document.uri)
-        found = await _provenance_hover(ls, params)
+        answer = await _provenance_hover(ls, params)
         if knowledge is None:
-            return found
+            return answer
         markup = Markup(_markup_kind(ls))
-        found = _with_claims(ls, markup, found, knowledge, params.position.line + 1)
-        return found or await knowledge_hover(ls, knowledge.uri, params.position, markup)
+        answer = _with_claims(ls, markup, answer, knowledge, params.position.line + 1)
+        return answer or await knowledge_hover(ls, knowledge.uri, params.position, markup)
 
 
 def _hover_at(
@@ -112,22 +112,22 @@ async def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hove
 def _with_claims(
     ls: Server,
     markup: Markup,
-    found: types.Hover | None,
+    hover: types.Hover | None,
     knowledge: DocumentKnowledge,
     line: int,
 ) -> types.Hover | None:
     """Return a hover with the claims and proposals whose evidence is on a line below it."""
     placed = knowledge.at(line, line)
     if not placed:
-        return found
-    contents = None if found is None else found.contents
+        return hover
+    contents = None if hover is None else hover.contents
     before = [contents.value] if isinstance(contents, types.MarkupContent) else []
     count = ls.projects.ai_lines_of(knowledge.uri)
     claims = ClaimTexts(knowledge, datetime.now(UTC), count).hover(placed, markup)
     start, end = placed[0].located.start or line, placed[0].located.end or line
     evidence = range_of_lines(start, end)
     value = markup.rule.join([*before, *claims])
-    place = evidence if found is None else found.range
+    place = evidence if hover is None else hover.range
     return _hover(markup, value, place)
 
 
@@ -136,8 +136,8 @@ async def _audit_hover(ls: Server, uri: str, position: types.Position) -> types.
     markup = Markup(_markup_kind(ls))
     about = ls.attestation_about(uri)
     if about is not None and about[1] in ATTESTATION_NAMES:
-        found = _hover_in_attestation(ls, uri, position, markup, about[0])
-        return found or _attestation_report(about[0], markup)
+        member_hover = _hover_in_attestation(ls, uri, position, markup, about[0])
+        return member_hover or _attestation_report(about[0], markup)
     member = hover_in_config(ls, uri, position, markup)
     if member is not None:
         return member
@@ -184,10 +184,10 @@ def _hover_in_attestation(
         state: The attestation as it was last verified.
     """
     document = ls.documents.get(uri)
-    found = None if document is None else member_at(ls, document, position)
-    if document is None or found is None or not state.members:
+    member = None if document is None else member_at(ls, document, position)
+    if document is None or member is None or not state.members:
         return None
-    cursor, place = found
+    cursor, place = member
     described = list(_described(cursor.path, state, markup))
     if not described:
         return None
@@ -216,8 +216,8 @@ def _described(path: tuple[str, ...], state: AttestationState, markup: Markup) -
             yield from _statement(state, markup)
         case ("signatures",):
             yield _title(markup, "Signatures", str(len(state.signature_results())))
-            for each in state.signature_results():
-                yield _verdict(each, markup)
+            for signature in state.signature_results():
+                yield _verdict(signature, markup)
         case ("signatures", index, *names) if int(index) < len(state.signature_results()):
             yield from _signature(state.signature_results()[int(index)], names[:1], markup)
         case _:
@@ -245,30 +245,30 @@ def _statement(state: AttestationState, markup: Markup) -> Iterator[str]:
         yield f"{markup.quote(name, _MAX_TEXT)} {digest[:_SHORT]}: {said}"
 
 
-def _signature(each: Members, names: list[str], markup: Markup) -> Iterator[str]:
+def _signature(signature: Members, names: list[str], markup: Markup) -> Iterator[str]:
     match names:
         case ["keyid"]:
-            role = _ROLES.get(text(each, "role") or "", "whose is not known")
+            role = _ROLES.get(text(signature, "role") or "", "whose is not known")
             yield _title(markup, "Key", role)
         case ["sig"]:
-            message = _MESSAGES.get(text(each, "signedMessage") or "", "")
+            message = _MESSAGES.get(text(signature, "signedMessage") or "", "")
             yield _title(markup, "Signature", message)
         case ["signed_at"] | ["time_sig"]:
             is_time = names == ["signed_at"]
             name = "Time of the signature" if is_time else "Signature over digest and time"
             yield _title(markup, name, "by its signer's own word")
-            yield _delay(each)
+            yield _delay(signature)
             return
         case _:
             yield _title(markup, "Signature", "")
-    yield _verdict(each, markup)
+    yield _verdict(signature, markup)
 
 
-def _delay(each: Members) -> str:
-    at = parse_timestamp(text(each, "signedAt") or "")
+def _delay(signature: Members) -> str:
+    at = parse_timestamp(text(signature, "signedAt") or "")
     if at is None:
         return "Not proven: no good signature covers the time"
-    seconds = mapping(each, "signingDelay").get("secondsAfterNewestRecord")
+    seconds = mapping(signature, "signingDelay").get("secondsAfterNewestRecord")
     if not isinstance(seconds, int | float):
         return f"Signed {describe_age(at, datetime.now(UTC))}"
     side = "after" if seconds >= 0 else "before"
@@ -276,10 +276,10 @@ def _delay(each: Members) -> str:
     return f"Signed {describe_age(at, datetime.now(UTC))}, {span} {side} the newest record"
 
 
-def _verdict(each: Members, markup: Markup) -> str:
-    key = markup.quote(text(each, "keyId") or "no key id", _MAX_TEXT)
-    reason = markup.words(text(each, "reason") or "", _MAX_TEXT)
-    return f"{key} {text(each, 'verdict') or ''}: {reason}"
+def _verdict(signature: Members, markup: Markup) -> str:
+    key = markup.quote(text(signature, "keyId") or "no key id", _MAX_TEXT)
+    reason = markup.words(text(signature, "reason") or "", _MAX_TEXT)
+    return f"{key} {text(signature, 'verdict') or ''}: {reason}"
 
 
 def _title(markup: Markup, name: str, more: str) -> str:

@@ -47,19 +47,19 @@ def _register(server: Server) -> None:
         if snapshot is None:
             return []
         lines = range(params.range.start.line, params.range.end.line + 1)
-        found = _hints(ls, snapshot, lines)
-        return sorted(found, key=lambda hint: hint.position.line)
+        visible_hints = _hints(ls, snapshot, lines)
+        return sorted(visible_hints, key=lambda hint: hint.position.line)
 
     @server.feature(types.INLAY_HINT_RESOLVE)
     def resolve(ls: Server, hint: types.InlayHint) -> types.InlayHint:
-        data = hint.data if isinstance(hint.data, dict) else {}
-        uri, identifier = data.get("uri"), data.get("id")
+        members = hint.data if isinstance(hint.data, dict) else {}
+        uri, identifier = members.get("uri"), members.get("id")
         snapshot = ls.projects.snapshot(uri) if isinstance(uri, str) else None
-        found = None if snapshot is None else snapshot.placement_with(identifier)
-        if snapshot is not None and found is not None:
+        placement = None if snapshot is None else snapshot.placement_with(identifier)
+        if snapshot is not None and placement is not None:
             markup = Markup(types.MarkupKind.Markdown)
             description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
-            value = description.summarise(found, hint.position.line + 1)
+            value = description.summarise(placement, hint.position.line + 1)
             hint.tooltip = types.MarkupContent(markup.kind, value)
         return hint
 

@@ -285,12 +285,13 @@ async def _pending(ls: Server, folder: Path) -> list[dict[str, Any]]:
         return []
     places: dict[str, dict[str, Any]] = {}
     now = datetime.now(UTC)
-    async for file in ls.knowledge.citing(own, lambda each: bool(each.proposals)):
+    async for file in ls.knowledge.citing(own, lambda citation: bool(citation.proposals)):
         for proposal in ClaimTexts(file, now).proposals(file.placed):
             place = {"uri": file.uri, "filePath": file.path, **proposal}
             places.setdefault(proposal["proposalId"], place)
     return [
-        places.get(each["id"]) or describe_proposal(each, now) for each in own.snapshot.proposals()
+        places.get(waiting["id"]) or describe_proposal(waiting, now)
+        for waiting in own.snapshot.proposals()
     ]
 
 
@@ -300,11 +301,11 @@ def _folder(ls: Server, uri: str | None) -> Path:
     Raises:
         KnowledgeBaseNotFound: There is none above the file or folder.
     """
-    for each in [uri] if uri else ls.folders:
-        path = path_of(each)
-        found = None if path is None else find_knowledge_folder(path / "file")
-        if found is not None:
-            return found
+    for candidate_uri in [uri] if uri else ls.folders:
+        path = path_of(candidate_uri)
+        folder = None if path is None else find_knowledge_folder(path / "file")
+        if folder is not None:
+            return folder
     raise _no_knowledge_base()
 
 
@@ -340,9 +341,9 @@ def _source(ls: Server, uri: str, version: int | None) -> _Source:
 async def _current_lines(ls: Server, uri: str, evidence: str) -> tuple[int, int] | None:
     """Return where evidence is now; None if it is lost."""
     knowledge = await ls.knowledge.about(uri, is_patient=True)
-    for each in () if knowledge is None else knowledge.placed:
-        start, end = each.located.start, each.located.end
-        if each.citation.evidence["id"] == evidence and start is not None and end is not None:
+    for placed in () if knowledge is None else knowledge.placed:
+        start, end = placed.located.start, placed.located.end
+        if placed.citation.evidence["id"] == evidence and start is not None and end is not None:
             return start, end
     return None
 
@@ -377,14 +378,14 @@ def _propose(source: _Source, reviewer: str | None, arguments: ProposeArguments)
         "confidence": arguments.confidence,
         "rationale": arguments.rationale,
     }
-    result = propose_claim_at(
+    proposal = propose_claim_at(
         knowledge,
         CitedLines(source.path, source.read(), *lines_of(arguments.range)),
         members,
         actor=_actor(knowledge.project, reviewer),
         now=datetime.now(UTC),
     )
-    return {"proposalId": result["proposal_id"], "claimId": result["claim_id"]}
+    return {"proposalId": proposal["proposal_id"], "claimId": proposal["claim_id"]}
 
 
 def _reanchor(

@@ -102,18 +102,18 @@ def _snapshot(ls: Server, uri: str) -> DocumentSnapshot:
 def _answer(
     ls: Server, snapshot: DocumentSnapshot, chosen: Sequence[Placement], *, lines: bool
 ) -> dict[str, Any]:
-    result: dict[str, Any] = {
+    answer: dict[str, Any] = {
         "uri": snapshot.uri,
         "version": snapshot.version,
         "placements": _placements(snapshot, chosen, with_prompts=ls.settings.show_prompts),
     }
     if snapshot.is_provisional:
-        result["provisional"] = True
+        answer["provisional"] = True
     if snapshot.trail.is_indexing:
-        result["indexing"] = True
+        answer["indexing"] = True
     if lines:
-        result["lines"] = line_kinds(chosen)
-    return result
+        answer["lines"] = line_kinds(chosen)
+    return answer
 
 
 def _placements(
@@ -121,10 +121,10 @@ def _placements(
 ) -> list[Members]:
     """Return placements with the members that only editors get."""
     now = datetime.now(UTC)
-    found: list[Members] = []
+    described: list[Members] = []
     for placement in chosen:
         facts = snapshot.report.placement(placement, with_prompts=with_prompts)
-        found.append(
+        described.append(
             {
                 **facts,
                 **age_and_reasons(facts, now),
@@ -136,7 +136,7 @@ def _placements(
                 "waits": needs_review(placement, facts),
             }
         )
-    return found
+    return described
 
 
 def _subject(snapshot: DocumentSnapshot, facts: Members) -> Members:

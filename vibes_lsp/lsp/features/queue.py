@@ -81,9 +81,9 @@ class _Parts:
 
     def search(self, locator: ProjectLocator, scorer: Scorer) -> ReviewProgress:
         """Search all files, and send everything that is found."""
-        found = review_progress(locator, scorer, self._add)
+        progress = review_progress(locator, scorer, self._add)
         self._flush()
-        return found
+        return progress
 
     def _add(self, progress: ReviewProgress) -> None:
         """Add what one file has, and send a part if it is time.
@@ -130,13 +130,13 @@ def register(server: Server) -> None:
 
         parts = _Parts(root, None if token is None else partial(send, token))
         try:
-            found = await _search(ls, project, parts.search)
+            progress = await _search(ls, project, parts.search)
         except OutdatedIndex:  # with what was sent already
-            found = await _search(ls, project, parts.search)
+            progress = await _search(ls, project, parts.search)
         finally:
             parts.is_cancelled.set()  # ends the search, if that is not done
-        waiting = found.waiting
-        counts = {"total": len(waiting), "reviewed": found.reviewed}
+        waiting = progress.waiting
+        counts = {"total": len(waiting), "reviewed": progress.reviewed}
         if token is None:
             chosen = waiting[: max(0, min(arguments.limit, _MAX_QUEUE))]
             return {"placements": _with_uris(root, chosen), **counts}
@@ -153,23 +153,23 @@ def register(server: Server) -> None:
         risk band or null. At most 1000 files are looked at.
         """
         await ls.projects.until_indexed(arguments.uris[:_MAX_FILES])
-        found: list[Members] = []
+        summaries: list[Members] = []
         for project, uris in ls.projects.owners(arguments.uris[:_MAX_FILES]):
             numbers = await _search(ls, project, partial(_summaries, list(uris)))
-            found += ({**each, "uri": uris[str(each["filePath"])]} for each in numbers)
-        return {"files": found}
+            summaries += ({**summary, "uri": uris[str(summary["filePath"])]} for summary in numbers)
+        return {"files": summaries}
 
 
-def _key(found: FoundAnnotation) -> tuple[str, str]:
-    summary = found.summary
+def _key(annotation: FoundAnnotation) -> tuple[str, str]:
+    summary = annotation.summary
     return summary.file_path, summary.annotation_id
 
 
-def _with_uris(root: Path, found: Sequence[FoundAnnotation]) -> list[Members]:
+def _with_uris(root: Path, found_annotations: Sequence[FoundAnnotation]) -> list[Members]:
     now = datetime.now(UTC)
     return [
         {**facts, **age_and_reasons(facts, now), "uri": (root / str(facts["filePath"])).as_uri()}
-        for facts in (each.facts for each in found)
+        for facts in (annotation.facts for annotation in found_annotations)
     ]
 
 
@@ -193,7 +193,7 @@ def _summaries(paths: Sequence[str], locator: ProjectLocator, scorer: Scorer) ->
 
     A path may be that of a folder, or of a file that cannot be read.
     """
-    found: list[Members] = []
+    summaries: list[Members] = []
     for path in paths:
         try:
             summary = summarise_file(locator, scorer, path)
@@ -202,5 +202,5 @@ def _summaries(paths: Sequence[str], locator: ProjectLocator, scorer: Scorer) ->
         except UnreadableFile:
             continue
         if summary is not None:
-            found.append(summary.as_json())
-    return found
+            summaries.append(summary.as_json())
+    return summaries

@@ -73,9 +73,13 @@ def _handler(
             prepare = _of_completion if use_case == "inline-completion" else _with_text
             prepared = prepare(ls, members)
             texts = open_texts(ls.projects, project) if project.pending else {}
-            homes = [each.directory for each in ls.projects.all() if each is not project]
+            homes = [
+                other_project.directory
+                for other_project in ls.projects.all()
+                if other_project is not project
+            ]
             work = partial(_execute, use_case, prepared, project.recorder, texts, homes)
-            result = await ls.run_in_thread(work)
+            answer = await ls.run_in_thread(work)
             ls.projects.refreshed(project.directory)  # no other answer reads the disk while typing
         except VibesError as error:  # what may be recorded already is not asked again
             raise RequestFailed(error) from error
@@ -87,7 +91,7 @@ def _handler(
                 ls.window_show_message(
                     types.ShowMessageParams(types.MessageType.Info, VERDICTS_WAIT)
                 )
-        return result
+        return answer
 
     return record
 
@@ -180,10 +184,10 @@ def _in_utf16(value: Any, text: str, encoding: Encoding) -> Any:
     """Return a range in UTF-16; an invalid one as it is, for the request to refuse."""
     if encoding == types.PositionEncodingKind.Utf16:
         return value
-    found = _ends(value).items()
+    ends = _ends(value).items()
     return {
         end: {"line": at.line, "character": to_utf16(text, at.line, at.character, encoding)}
-        for end, at in found
+        for end, at in ends
     } or value
 
 

@@ -54,20 +54,22 @@ def _in_common(snapshot: DocumentSnapshot, line: int) -> tuple[str, frozenset[st
     """Return prompts of a line's owner, else those of all annotations there; else sessions."""
     placements = snapshot.owners_at(line)
     for member in _MEMBERS:
-        found = {each.current.text(member) for each in placements} - {None}
-        if found:
-            return member, frozenset(each for each in found if each is not None)
+        identifiers = {placement.current.text(member) for placement in placements} - {None}
+        if identifiers:
+            return member, frozenset(
+                identifier for identifier in identifiers if identifier is not None
+            )
     return _MEMBERS[0], frozenset()
 
 
 def _files_with(trail: Trail, member: str, wanted: Iterable[str]) -> list[str]:
     """Return the files with current annotations of some prompts or sessions."""
     if member == "session_id":
-        return sorted(path for each in wanted for path in trail.files_of_session(each))
+        return sorted(path for identifier in wanted for path in trail.files_of_session(identifier))
     return [
         normal_path(lineage.current.text("file_path") or "")
-        for each in wanted
-        for lineage in trail.lineages_naming(each, _MAX_ANNOTATIONS)
+        for identifier in wanted
+        for lineage in trail.lineages_naming(identifier, _MAX_ANNOTATIONS)
         if not lineage.superseded_by and not lineage.is_review
     ]
 
@@ -78,16 +80,18 @@ async def _locations(
     member: str,
     wanted: frozenset[str],
 ) -> list[types.Location]:
-    found: list[types.Location] = []
+    locations: list[types.Location] = []
     for path in dict.fromkeys(map(places.path_now, paths)):
         snapshot = await places.snapshot(path)
         if snapshot is not None:
-            chosen = (each for each in snapshot.placements if _has(each, member, wanted))
-            located = (location_now(snapshot, each, places.encoding) for each in chosen)
-            found += filter(None, located)
-        if len(found) >= _MAX_LOCATIONS:
+            chosen = (
+                placement for placement in snapshot.placements if _has(placement, member, wanted)
+            )
+            located = (location_now(snapshot, placement, places.encoding) for placement in chosen)
+            locations += filter(None, located)
+        if len(locations) >= _MAX_LOCATIONS:
             break
-    return found[:_MAX_LOCATIONS]
+    return locations[:_MAX_LOCATIONS]
 
 
 def _has(placement: Placement, member: str, wanted: frozenset[str]) -> bool:
@@ -95,21 +99,21 @@ def _has(placement: Placement, member: str, wanted: frozenset[str]) -> bool:
 
 
 async def _from_audit_file(ls: Server, uri: str, position: types.Position) -> list[types.Location]:
-    found = audit_position(ls, uri, position)
-    subject = None if found is None else found.subject
-    if found is None or subject is None:
+    audit_place = audit_position(ls, uri, position)
+    subject = None if audit_place is None else audit_place.subject
+    if audit_place is None or subject is None:
         return []
-    node = GraphReader(found.trail).root(subject)
+    node = GraphReader(audit_place.trail).root(subject)
     names = {"prompt": "prompt_hash", "decision": "decision_hash", "session": "session_id"}
     member, identifier = names.get(node.type), node.id
     if node.kind == "annotation":
         record = subject.record
-        named = {} if record is None else {each: record.text(each) for each in _MEMBERS}
+        named = {} if record is None else {name: record.text(name) for name in _MEMBERS}
         member, identifier = next(
             ((name, value) for name, value in named.items() if value), (None, "")
         )
     if member is None:
         return []
     wanted = frozenset((identifier,))
-    paths = _files_with(found.trail, member, wanted)
-    return await _locations(RecordPlaces(ls, found.project), paths, member, wanted)
+    paths = _files_with(audit_place.trail, member, wanted)
+    return await _locations(RecordPlaces(ls, audit_place.project), paths, member, wanted)

@@ -21,10 +21,10 @@ def register(server: Server) -> None:
         snapshot = ls.projects.snapshot(params.text_document.uri)
         if snapshot is None:
             return None
-        found = [_nested(ls, snapshot, position) for position in params.positions]
-        if not any(each.parent for each in found):  # other servers know these lines better
-            return None
-        return found
+        selections = [_nested(ls, snapshot, position) for position in params.positions]
+        if not any(selection.parent for selection in selections):
+            return None  # other servers know these lines better
+        return selections
 
 
 def _nested(
@@ -33,10 +33,10 @@ def _nested(
     """Return the ranges around a position, innermost first; no AI's line has only itself."""
     line, lines = position.line + 1, snapshot.text.lines
     spans: list[tuple[int, int]] = []
-    for each in snapshot.placements_at(line):
-        if owns_line(each, line):
-            spans += (span for span in each.owned_ranges if span[0] <= line <= span[1])
-            spans.append((each.located.start or line, each.located.end or line))
+    for placement in snapshot.placements_at(line):
+        if owns_line(placement, line):
+            spans += (span for span in placement.owned_ranges if span[0] <= line <= span[1])
+            spans.append((placement.located.start or line, placement.located.end or line))
     if not spans or line > len(lines):
         return types.SelectionRange(types.Range(position, position))
     text, encoding = lines[line - 1], ls.documents.encoding
@@ -58,8 +58,8 @@ def _nested(
 def _growing(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Return spans each of which includes the one before, without repetitions."""
     ordered = sorted(set(spans), key=lambda span: span[1] - span[0])
-    found = ordered[:1]
+    nested_spans = ordered[:1]
     for _, span in pairwise(ordered):
-        if span[0] <= found[-1][0] and span[1] >= found[-1][1]:
-            found.append(span)
-    return found
+        if span[0] <= nested_spans[-1][0] and span[1] >= nested_spans[-1][1]:
+            nested_spans.append(span)
+    return nested_spans

@@ -123,7 +123,7 @@ class AnnotationArguments:
             raise UnknownId(
                 "no annotation is named", hint="pass annotationId or annotationIds with the uri"
             )
-        snapshot, found = ls.projects.snapshot(self.uri), []
+        snapshot, placements = ls.projects.snapshot(self.uri), []
         for name in named[:_MAX_HISTORIES]:
             placement = None if snapshot is None else snapshot.placement_with(name)
             if snapshot is None or placement is None:
@@ -131,8 +131,8 @@ class AnnotationArguments:
                     f"no annotation {name[:80]!r} in this file",
                     hint="ask for the code actions of the file again",
                 )
-            found.append((snapshot, placement))
-        return found
+            placements.append((snapshot, placement))
+        return placements
 
 
 def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handlers
@@ -175,21 +175,21 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         """
         project = await ls.indexed_project(arguments.uri)
         unsaved = {path: document.text for path, document in ls.projects.opened_in(project)}
-        found = await ls.run_in_thread(
+        changes = await ls.run_in_thread(
             partial(_compare, project.directory, project.snapshot, arguments, unsaved)
         )
-        text, text_lines = _render_changes(found, with_prompts=ls.settings.show_prompts)
+        text, text_lines = _render_changes(changes, with_prompts=ls.settings.show_prompts)
         root = project.directory.project
-        files = [_changed_file(root, file, text_lines) for file in found.files if file.ranges]
-        total = found.as_json()["total"]
+        files = [_changed_file(root, file, text_lines) for file in changes.files if file.ranges]
+        total = changes.as_json()["total"]
         uri = await documents.show(ls, "changes.md", text) if arguments.show else None
         return {"uri": uri, "text": text, "total": total, "files": files}
 
     @server.command(CommandName.SHOW_PROMPT)
     async def show_prompt(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
         """Return `{uri, text}`: the whole prompt, opened unless `show` is false."""
-        found = await arguments.find(ls)
-        text = _render_prompt(ls, *found[0], Markup.named(arguments.format))
+        placements = await arguments.find(ls)
+        text = _render_prompt(ls, *placements[0], Markup.named(arguments.format))
         uri = await documents.show(ls, "prompt.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
@@ -199,9 +199,12 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
 
         It is opened unless `show` is false.
         """
-        found = await arguments.find(ls)
+        placements = await arguments.find(ls)
         markup = Markup.named(arguments.format)
-        text = "\n".join(_render_history(ls, *each, markup) for each in found)
+        text = "\n".join(
+            _render_history(ls, *snapshot_and_placement, markup)
+            for snapshot_and_placement in placements
+        )
         uri = await documents.show(ls, "history.md", text) if arguments.show else None
         return {"uri": uri, "text": text}
 
@@ -225,11 +228,11 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         They are opened and selected unless `show` is false.
         """
         snapshot, placement = (await arguments.find(ls))[0]
-        found = location_now(snapshot, placement, ls.documents.encoding)
-        if found is None:
+        location = location_now(snapshot, placement, ls.documents.encoding)
+        if location is None:
             return {"uri": arguments.uri, "range": None, "shown": False}
-        shown = arguments.show and await open_document(ls, found.uri, found.range)
-        return {"uri": found.uri, "range": found.range, "shown": shown}
+        shown = arguments.show and await open_document(ls, location.uri, location.range)
+        return {"uri": location.uri, "range": location.range, "shown": shown}
 
     return documents
 
@@ -267,13 +270,13 @@ def _changed_file(root: Path, file: ChangedFile, text_lines: Mapping[_Place, int
         versions["headUri"] = version_uri(root, file.path, new)
     ranges: list[JsonValue] = [
         {
-            "annotationId": each.placement.current.id,
-            "lineStart": each.start,
-            "lineEnd": each.end,
-            "textLine": text_lines[file.path, each.start],
-            "unreviewed": file.needs_review(each),
+            "annotationId": changed_range.placement.current.id,
+            "lineStart": changed_range.start,
+            "lineEnd": changed_range.end,
+            "textLine": text_lines[file.path, changed_range.start],
+            "unreviewed": file.needs_review(changed_range),
         }
-        for each in file.ranges
+        for changed_range in file.ranges
     ]
     return {
         "uri": (root / file.path).as_uri(),
@@ -313,13 +316,13 @@ def _render_history(
     description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
     start, end = placement.located.start, placement.located.end
     others = [
-        other
-        for other in snapshot.placements
-        if other is not placement
+        neighbour
+        for neighbour in snapshot.placements
+        if neighbour is not placement
         and start is not None
-        and other.located.touches(start, end or start)
+        and neighbour.located.touches(start, end or start)
     ]
-    others.sort(key=lambda each: each.lineage.rank, reverse=True)
+    others.sort(key=lambda neighbour: neighbour.lineage.rank, reverse=True)
     parts = [
         _heading(markup, "Annotation", 1),
         description.mention(placement, with_prompt=False),
@@ -332,15 +335,15 @@ def _render_history(
     records = [_render_record(record, markup) for record in placement.lineage.members]
     parts += [_heading(markup, "Records"), "\n".join(records)]
     reviews = [
-        f"- {markup.quote(each.edge.record.text('timestamp') or '?', 24)} "
-        f"{each.verdict or 'reviewed'} by {markup.quote(each.reviewer, 60)}"
-        for each in snapshot.trail.trail.reviews_of(placement.lineage)
+        f"- {markup.quote(review.edge.record.text('timestamp') or '?', 24)} "
+        f"{review.verdict or 'reviewed'} by {markup.quote(review.reviewer, 60)}"
+        for review in snapshot.trail.trail.reviews_of(placement.lineage)
     ]
     if reviews:
         parts += [_heading(markup, "Reviews"), "\n".join(reviews)]
     if others:
         parts.append(_heading(markup, "Other annotations on these lines"))
-        parts += [description.detail(each) for each in others]
+        parts += [description.detail(neighbour) for neighbour in others]
     return "\n\n".join(parts) + "\n"
 
 
@@ -367,17 +370,17 @@ def _render_record(record: LogRecord, markup: Markup) -> str:
     )
 
 
-def _render_changes(found: Changes, *, with_prompts: bool) -> tuple[str, dict[_Place, int]]:
+def _render_changes(changes: Changes, *, with_prompts: bool) -> tuple[str, dict[_Place, int]]:
     """Return a change as Markdown, untrusted text escaped, and where in it each range's code is."""
-    base, head = found.diff_range.base[:8], found.diff_range.head
+    base, head = changes.diff_range.base[:8], changes.diff_range.head
     span = f"{base}..{head[:8]}" if head is not None else f"{base} to the work tree"
-    if found.diff_range.is_staged:
+    if changes.diff_range.is_staged:
         span = f"{base} to the staged files"
-    counts = f"{found.counts.words()} of {found.changed_lines} changed lines"
+    counts = f"{changes.counts.words()} of {changes.changed_lines} changed lines"
     pieces = [f"# AI lines of a change\n\n{span}: {counts}.\n"]
     places: dict[_Place, int] = {}
     row = pieces[0].count("\n")
-    for file in found.files:
+    for file in changes.files:
         for piece, changed in _render_file(file, with_prompts=with_prompts):
             if changed is not None:
                 places[file.path, changed.start] = row + _CODE_LINE
@@ -419,7 +422,7 @@ def _render_annotation(placement: Placement, file: ChangedFile, *, with_prompts:
         describe_review(facts),
         placement.current.id[:8],
     ]
-    line = " · ".join(_MARKUP.quote(each, 100) for each in parts if each)
+    line = " · ".join(_MARKUP.quote(part, 100) for part in parts if part)
     prompt = facts.get("prompt")
     if with_prompts and isinstance(prompt, str):
         return f"{line}  \nPrompt: {_MARKUP.quote(prompt, _MAX_PROMPT)}"

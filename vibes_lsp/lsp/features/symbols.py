@@ -78,32 +78,34 @@ def register(server: Server) -> None:
         if len(params.query.strip()) < _MIN_QUERY:
             return []
         query = SymbolQuery(tuple(params.query.casefold().split()))
-        found: list[types.SymbolInformation] = []
+        matches: list[types.SymbolInformation] = []
         for project in _projects(ls):
             places = RecordPlaces(ls, project)
-            found += await _first(_risky(ls.settings, project, places, query))
+            matches += await _first(_risky(ls.settings, project, places, query))
             if ls.settings.show_prompts:
-                found += await _first(_entries(project, places, query))
-            found += await _first(_sessions(project, places, query))
-        return found
+                matches += await _first(_entries(project, places, query))
+            matches += await _first(_sessions(project, places, query))
+        return matches
 
 
 def _projects(ls: Server) -> list[Project]:
     """Return the projects of the folders and of open documents, refreshed."""
     owners = (ls.projects.owner(f"{uri}/x") for uri in ls.folders)
     opened = (ls.projects.owner(uri) for uri in ls.documents.uris())
-    found = {owner[0].directory.path: owner[0] for owner in (*owners, *opened) if owner is not None}
-    return [each for each in found.values() if not each.is_indexing]
+    projects = {
+        owner[0].directory.path: owner[0] for owner in (*owners, *opened) if owner is not None
+    }
+    return [project for project in projects.values() if not project.is_indexing]
 
 
 async def _first(symbols: AsyncIterator[types.SymbolInformation]) -> list[types.SymbolInformation]:
     """Return the first symbols of a kind."""
-    found: list[types.SymbolInformation] = []
+    first_symbols: list[types.SymbolInformation] = []
     async for symbol in symbols:
-        found.append(symbol)
-        if len(found) == _MAX_SYMBOLS:
+        first_symbols.append(symbol)
+        if len(first_symbols) == _MAX_SYMBOLS:
             break
-    return found
+    return first_symbols
 
 
 async def _steps(items: Iterable[_T]) -> AsyncIterator[Sequence[_T]]:
@@ -167,20 +169,24 @@ async def _risky(
         snapshot = await places.snapshot(path)
         if snapshot is None:
             continue
-        for each in _above(snapshot, settings.minimum_band):
-            place = location_now(snapshot, each, places.encoding)
+        for placement in _above(snapshot, settings.minimum_band):
+            place = location_now(snapshot, placement, places.encoding)
             if place is None:
                 continue
-            band, name = snapshot.report.band(each), display_name(each, snapshot.text)
+            band, name = snapshot.report.band(placement), display_name(placement, snapshot.text)
             title = single_line(f"{band} risk: {name} in {path}", _MAX_NAME)
             yield _symbol(title, types.SymbolKind.Function, place)
 
 
 def _above(snapshot: DocumentSnapshot, lowest: Band) -> Iterator[Placement]:
-    for each in snapshot.placements:
-        band = snapshot.report.band(each) if each.is_claim and not each.is_guess else None
+    for placement in snapshot.placements:
+        band = (
+            snapshot.report.band(placement)
+            if placement.is_claim and not placement.is_guess
+            else None
+        )
         if band is not None and Band(band).reaches(lowest):
-            yield each
+            yield placement
 
 
 def _around(said: str, at: int) -> str:
