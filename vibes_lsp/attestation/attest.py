@@ -63,7 +63,7 @@ def check_and_state(
     """
     paths = [directory.path / name for name in SUBJECT_NAMES.values()]
     before = [regular_file_stamp(path) for path in paths]
-    missing = [path.name for path, found in zip(paths, before, strict=True) if found is None]
+    missing = [path.name for path, stamp in zip(paths, before, strict=True) if stamp is None]
     if missing:
         raise UnreadableFile(
             f"cannot attest without {', '.join(missing)}", hint="run `vibes check`"
@@ -101,10 +101,10 @@ def differing_claims(
         The name of each claim, what the statement says, and what was found.
     """
     for subject in checked.subjects:
-        said, found = asdict(statement.facts(subject)), asdict(checked.facts(subject))
-        for name, value in said.items():
-            if value is not None and value != found[name]:
-                yield f"{name} of {subject.name}", value, found[name]
+        stated, actual = asdict(statement.facts(subject)), asdict(checked.facts(subject))
+        for name, value in stated.items():
+            if value is not None and value != actual[name]:
+                yield f"{name} of {subject.name}", value, actual[name]
     for name in ("project", "assurance_level", "validation_result", "newest_record"):
         value = getattr(statement, name)
         if value is not None and value != getattr(checked, name):
@@ -173,13 +173,19 @@ def _validation(report: Report) -> Members:
 
 def _stats(context: CheckContext, report: Report) -> Members:
     environments = [
-        each for each in _environments(context) if each.get("model_name") != NO_MODEL
+        environment
+        for environment in _environments(context)
+        if environment.get("model_name") != NO_MODEL
     ]  # a person who reviews is neither model nor tool
     return {
         "total_annotations": report.records["line"] + report.records["function"],
         "annotated_files": len(context.trail.annotated_paths()),
-        "unique_models": _number_of_texts(each.get("model_name") for each in environments),
-        "unique_tools": _number_of_texts(each.get("tool_name") for each in environments),
+        "unique_models": _number_of_texts(
+            environment.get("model_name") for environment in environments
+        ),
+        "unique_tools": _number_of_texts(
+            environment.get("tool_name") for environment in environments
+        ),
     }
 
 

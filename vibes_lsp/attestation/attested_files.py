@@ -140,9 +140,9 @@ def check_files(
         directory: The trail.
         versions: Where to look for attested bytes that are not there any more.
     """
-    named = {each.name for each in statement.subjects}
+    named = {subject.name for subject in statement.subjects}
     return (
-        *(_check(statement, each, directory, versions) for each in statement.subjects),
+        *(_check(statement, subject, directory, versions) for subject in statement.subjects),
         *(
             AttestedFile(name, FileStatus.MISSING, "the attestation does not name it", None)
             for name in SUBJECT_NAMES
@@ -184,63 +184,66 @@ class _Comparison:
     def result(self) -> AttestedFile:
         path = self.directory.path / self.name
         match self.name:
-            case n if n == LOG_NAME:
+            case name if name == LOG_NAME:
                 digest = digest_with_prefix(path, self.facts.size, lines=self.facts.count)
-            case n if n == MANIFEST_NAME:
+            case name if name == MANIFEST_NAME:
                 digest = digest_with_prefix(path, self.facts.size, _MANIFEST_ENDING)
             case _:
                 digest = digest_with_prefix(path, None)
         if digest.sha256 == self.subject.sha256:
-            return self._found(FileStatus.EQUAL, "equal", digest, self.facts.count, 0)
+            return self._attested_file(FileStatus.EQUAL, "equal", digest, self.facts.count, 0)
         if digest.prefix_sha256 == self.subject.sha256:
             return self._prefix(digest, digest.added, self.facts.count)
         if self.name == LOG_NAME and digest.size <= _MAX_SEARCHED:
             for number, (end, sha256) in enumerate(line_ends(path), 1):
                 if sha256 == self.subject.sha256:
-                    found = digest_with_prefix(path, end)
-                    return self._prefix(found, found.added, number)
+                    prefix_digest = digest_with_prefix(path, end)
+                    return self._prefix(prefix_digest, prefix_digest.added, number)
         return self._changed(digest)
 
     def _prefix(self, digest: FileDigest, added: int, count: int | None) -> AttestedFile:
         if self.name == MANIFEST_NAME:
             added -= 1  # the line that closes the manifest
-            data = read_file(self.directory.manifest) or b""
-            if conflicting_keys(data):  # the second value would replace the attested one
-                return self._found(
+            content = read_file(self.directory.manifest) or b""
+            if conflicting_keys(content):  # the second value would replace the attested one
+                return self._attested_file(
                     FileStatus.CHANGED,
                     "changed: an entry was added under a key that it has",
                     digest,
                 )
-            tail = data[(self.facts.size or 0) - len(_MANIFEST_ENDING) :]
-            if not _are_entry_lines(tail) or parse_manifest(data).form is not ManifestForm.OBJECT:
+            tail = content[(self.facts.size or 0) - len(_MANIFEST_ENDING) :]
+            if (
+                not _are_entry_lines(tail)
+                or parse_manifest(content).form is not ManifestForm.OBJECT
+            ):
                 return self._changed(digest)
         elif not digest.at_line_end:
-            return self._found(
+            return self._attested_file(
                 FileStatus.CHANGED, "changed: the last attested record was continued", digest
             )
         what = self._parts_name
         known = f"the first {count:,} {what}" if count is not None else f"its first {what}"
         reason = f"valid for {known}; {added:,} added since"
-        found = self._found(FileStatus.PREFIX, reason, digest, count, added)
-        return replace(found, end=digest.prefix_size)
+        file = self._attested_file(FileStatus.PREFIX, reason, digest, count, added)
+        return replace(file, end=digest.prefix_size)
 
     def _changed(self, digest: FileDigest) -> AttestedFile:
         """Return the result for a file that neither is the attested one nor begins with it."""
-        changed = self._found(FileStatus.CHANGED, "changed since it was attested", digest)
+        changed = self._attested_file(FileStatus.CHANGED, "changed since it was attested", digest)
         if self.name == LOG_NAME and digest.size > _MAX_SEARCHED:
             reason = "changed since it was attested; too large to search for what is left of it"
-            return self._found(FileStatus.CHANGED, reason, digest)
-        data = read_file(self.directory.path / self.name) or b""
-        if data.startswith(_ENCRYPTED):
+            return self._attested_file(FileStatus.CHANGED, reason, digest)
+        content = read_file(self.directory.path / self.name) or b""
+        if content.startswith(_ENCRYPTED):
             reason = "it is encrypted: unlock it with `git-crypt unlock`"
-            return self._found(FileStatus.UNCHECKED, reason, digest)
-        if self._is_reformatted(data):
+            return self._attested_file(FileStatus.UNCHECKED, reason, digest)
+        if self._is_reformatted(content):
             reason = "reformatted: another format, the same values as attested"
-            return self._found(FileStatus.REFORMATTED, reason, digest, self.facts.count, 0)
+            return self._attested_file(FileStatus.REFORMATTED, reason, digest, self.facts.count, 0)
         if self.name == CONFIG_NAME:
             return changed
         if self.name == MANIFEST_NAME:
-            grown = self._grown_tree(data)
+            grown = self._grown_tree(content)
             if grown is not None:
                 return self._subset(digest, *grown)
         attested = (
@@ -248,15 +251,15 @@ class _Comparison:
             if self.versions is not None
             else None
         )
-        return changed if attested is None else self._beside_attested(digest, data, attested)
+        return changed if attested is None else self._beside_attested(digest, content, attested)
 
-    def _beside_attested(self, digest: FileDigest, data: bytes, attested: bytes) -> AttestedFile:
+    def _beside_attested(self, digest: FileDigest, content: bytes, attested: bytes) -> AttestedFile:
         """Return the result for a file whose attested bytes are known."""
-        if self.name == MANIFEST_NAME and frame_digest(data) != frame_digest(attested):
-            return self._found(
+        if self.name == MANIFEST_NAME and frame_digest(content) != frame_digest(attested):
+            return self._attested_file(
                 FileStatus.CHANGED, "changed: other members than the entries differ", digest
             )
-        before, now = _parts(self.name, attested), _parts(self.name, data)
+        before, now = _parts(self.name, attested), _parts(self.name, content)
         known, present = dict.fromkeys(before), dict.fromkeys(now)
         lost = len(known.keys() - present.keys())
         if lost:
@@ -267,38 +270,38 @@ class _Comparison:
             problem = "a record with the id of an attested one was added before it"
         else:
             return self._subset(digest, len(known), len(present) - len(known))
-        return self._found(FileStatus.CHANGED, f"changed: {problem}", digest)
+        return self._attested_file(FileStatus.CHANGED, f"changed: {problem}", digest)
 
-    def _grown_tree(self, data: bytes) -> tuple[int, int] | None:
+    def _grown_tree(self, content: bytes) -> tuple[int, int] | None:
         """Return the numbers of attested and of added entries, if the signed root proves them."""
         root, size = self.facts.merkle_root, self.facts.count
         frame = self.facts.frame_sha256
-        if root is None or size is None or frame is None or frame_digest(data) != frame:
+        if root is None or size is None or frame is None or frame_digest(content) != frame:
             return None
-        manifest = parse_manifest(data)
+        manifest = parse_manifest(content)
         if manifest.form is not ManifestForm.OBJECT:
             return None
         try:
             tree = entry_tree(manifest)
         except MalformedJson:
             return None
-        found = attested_tree(manifest, tree, root, size)
-        return None if found is None else (size, tree.size - size)
+        attested = attested_tree(manifest, tree, root, size)
+        return None if attested is None else (size, tree.size - size)
 
     def _subset(self, digest: FileDigest, attested: int, added: int) -> AttestedFile:
         reason = f"all {attested:,} attested {self._parts_name} are in it; {added:,} added since"
-        return self._found(FileStatus.SUBSET, reason, digest, attested, added)
+        return self._attested_file(FileStatus.SUBSET, reason, digest, attested, added)
 
     @property
     def _parts_name(self) -> str:
         return "entries" if self.name == MANIFEST_NAME else "records"
 
-    def _is_reformatted(self, data: bytes) -> bool:
+    def _is_reformatted(self, content: bytes) -> bool:
         if self.name == LOG_NAME:
-            return is_reformatted_log(data, self.subject.sha256)
-        return is_reformatted(data, self.subject.sha256, self.facts.canonical_sha256)
+            return is_reformatted_log(content, self.subject.sha256)
+        return is_reformatted(content, self.subject.sha256, self.facts.canonical_sha256)
 
-    def _found(
+    def _attested_file(
         self,
         status: FileStatus,
         reason: str,
@@ -328,33 +331,33 @@ def _are_entry_lines(tail: bytes) -> bool:
     return True
 
 
-def _parts(name: str, data: bytes) -> list[bytes]:
+def _parts(name: str, content: bytes) -> list[bytes]:
     """Return the records or entries of a file, each as its bytes."""
-    return list(_records(data) if name == LOG_NAME else _entries(data))
+    return list(_records(content) if name == LOG_NAME else _entries(content))
 
 
-def _records(data: bytes) -> Iterator[bytes]:
-    return (line for each in data.split(b"\n") if (line := each.strip()))
+def _records(content: bytes) -> Iterator[bytes]:
+    return (record for line in content.split(b"\n") if (record := line.strip()))
 
 
 def _is_in_order(parts: Iterable[bytes], all_parts: Iterable[bytes]) -> bool:
     """Whether some parts occur among others in the same order."""
     remaining = iter(all_parts)
-    return all(each in remaining for each in parts)
+    return all(part in remaining for part in parts)
 
 
 def _first_by_id(records: Iterable[bytes]) -> dict[str, bytes]:
     """Return the records that count: of several with one id, the first (R3)."""
     first: dict[str, bytes] = {}
-    for each in records:
+    for raw_record in records:
         with suppress(MalformedJson):
-            record = parse_object(each)
-            first.setdefault(text(record, "annotation_id") or annotation_id(record), each)
+            record = parse_object(raw_record)
+            first.setdefault(text(record, "annotation_id") or annotation_id(record), raw_record)
     return first
 
 
-def _entries(data: bytes) -> Iterator[bytes]:
-    manifest = parse_manifest(data)
+def _entries(content: bytes) -> Iterator[bytes]:
+    manifest = parse_manifest(content)
     if manifest.form is not ManifestForm.BROKEN:
         for key in manifest:
             yield key.encode("utf-8", "replace") + b":" + manifest.raw(key).strip()

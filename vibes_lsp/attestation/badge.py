@@ -59,10 +59,10 @@ class BadgeTier(StrEnum):
             return cls.NOT_ATTESTED
         return cls.IN_PART if unsigned else cls(tier.value)
 
-    def exceeds(self, other: BadgeTier) -> bool:
+    def exceeds(self, tier: BadgeTier) -> bool:
         """Whether it says more than another."""
         order = list(BadgeTier)
-        return order.index(self) > order.index(other)
+        return order.index(self) > order.index(tier)
 
 
 _COLOURS: Final = {
@@ -234,30 +234,30 @@ _STATIC: Final = re.compile(
 )
 
 
-def find_badges(data: bytes, *, is_svg: bool = False) -> list[FoundBadge]:
+def find_badges(content: bytes, *, is_svg: bool = False) -> list[FoundBadge]:
     """Return the badges in a file: an SVG or endpoint file, else static badges of shields.io.
 
     Args:
-        data: The content of the file.
+        content: The content of the file.
         is_svg: Whether it is shown as SVG by its name, even if it starts as another text: a
             comment in a picture shows nothing.
 
     Raises:
         BadBadge: There is none.
     """
-    found_text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    found_text = content.decode("utf-8", "replace").removeprefix("\ufeff")
     beginning = found_text.lstrip()
     if is_svg or beginning.startswith(("<svg", "<?xml")):
         return [_svg_badge(found_text)]
     if beginning.startswith("{"):
         return [_endpoint_badge(found_text)]
-    found = list(_static_badges(found_text))
-    if not found:
+    badges = list(_static_badges(found_text))
+    if not badges:
         raise BadBadge(
             "there is no badge about AI lines in it",
             hint="expected an SVG or endpoint file of `vibes badge`, or a static shields.io badge",
         )
-    return found
+    return badges
 
 
 def _svg_badge(found_text: str) -> FoundBadge:
@@ -330,7 +330,7 @@ def _is_about_ai(label: str) -> bool:
 def _claim(words: Iterable[str]) -> BadgeClaim | None:
     """Return the claim in the words of a message; None if it is none."""
     share, *rest = words
-    tiers = {each.value for each in BadgeTier}
+    tiers = {member.value for member in BadgeTier}
     match rest:
         case [] if _SHARE.fullmatch(share):
             return BadgeClaim(share)
@@ -377,9 +377,11 @@ BADGE_CLAIM: Final = Check(
 )
 
 
-def badge_findings(found: Iterable[FoundBadge], actual: BadgeClaim, file: str) -> Iterator[Finding]:
+def badge_findings(
+    badges: Iterable[FoundBadge], actual: BadgeClaim, file: str
+) -> Iterator[Finding]:
     """Yield a finding for everything that the badges in a file claim and the data does not show."""
-    for badge in found:
+    for badge in badges:
         if badge.claim is None:
             yield Finding(BADGE_CLAIM, "the badge names no share in percent", file, badge.line)
             continue

@@ -103,14 +103,14 @@ def fetch_key_document(url: str) -> tuple[TrustedKey, ...]:
     return parse_key_document(answer.body)
 
 
-def parse_key_document(data: bytes) -> tuple[TrustedKey, ...]:
+def parse_key_document(document: bytes) -> tuple[TrustedKey, ...]:
     """Return the keys of a provider's key document, retired ones included.
 
     Raises:
         BadKey: It is no such document, or one of its keys cannot be used.
     """
     try:
-        members = parse_object(data)
+        members = parse_object(document)
     except MalformedJson as error:
         raise BadKey(f"the key document is not JSON: {error.message}") from None
     keys, provider = members.get("keys"), text(members, "provider")
@@ -121,9 +121,9 @@ def parse_key_document(data: bytes) -> tuple[TrustedKey, ...]:
         )
     tool = text(members, "tool_name")
     name = f"{provider} ({tool})" if tool and tool != provider else provider
-    found = []
+    parsed_keys = []
     for place, value in enumerate(keys):
         entry = value if isinstance(value, dict) else {}
         about = {**entry, "role": Role.TOOL_PROVIDER.value, "name": name[:_MAX_NAME]}
-        found.append(parse_trusted_key(about, f"keys[{place}]"))
-    return tuple(found)
+        parsed_keys.append(parse_trusted_key(about, f"keys[{place}]"))
+    return tuple(parsed_keys)

@@ -61,8 +61,8 @@ class Disclosure:
     def root(self) -> str | None:
         """The root that the proof leads to; None if no tree has such a proof."""
         path = [bytes.fromhex(node) for node in self.path]
-        found = root_from_path(entry_leaf(self.key, self.entry), self.index, self.size, path)
-        return None if found is None else found.hex()
+        root = root_from_path(entry_leaf(self.key, self.entry), self.index, self.size, path)
+        return None if root is None else root.hex()
 
     @property
     def variants(self) -> tuple[ContextVariant, ...]:
@@ -111,14 +111,14 @@ def disclose(
     return Disclosure(key, entry, tree.index_of(key), tree.size, tree.inclusion_path(key), envelope)
 
 
-def parse_disclosure(data: bytes) -> Disclosure:
+def parse_disclosure(content: bytes) -> Disclosure:
     """Return the disclosure in a file.
 
     Raises:
         BadDisclosure: The file has another content.
     """
     try:
-        members = parse_object(data)
+        members = parse_object(content)
     except MalformedJson as error:
         raise BadDisclosure(f"not a disclosure: {error.message}") from None
     version = text(members, "disclosure_version")
@@ -182,7 +182,7 @@ class DisclosureVerification:
             or self.disclosure.variants == (ContextVariant.MISMATCH,)
             or (self.signed_root is not None and not self.is_included)
         )
-        verdicts = {each.verdict for each in self.signatures}
+        verdicts = {check.verdict for check in self.signatures}
         if is_wrong or SignatureVerdict.BAD in verdicts:
             return VerificationResult.FAIL
         if self.signed_root is None or SignatureVerdict.UNCHECKED in verdicts:
@@ -196,11 +196,11 @@ class DisclosureVerification:
             "result": self.result.value,
             "contextHash": self.disclosure.key,
             "entry": self.disclosure.entry,
-            "hashVariants": [each.value for each in self.disclosure.variants],
+            "hashVariants": [variant.value for variant in self.disclosure.variants],
             "included": self.is_included,
             "root": self.signed_root,
             "entries": self.disclosure.size,
-            "signatures": [each.as_json() for each in self.signatures],
+            "signatures": [check.as_json() for check in self.signatures],
             "problems": list(self.problems),
             "project": self.statement.project if self.statement else None,
             "attestedAt": format_timestamp(at) if at is not None else None,

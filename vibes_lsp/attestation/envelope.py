@@ -107,7 +107,9 @@ class Envelope:
 
     def with_signature(self, signature: EnvelopeSignature) -> Envelope:
         """Return the envelope with one more signature; one of the same key is replaced."""
-        others = tuple(each for each in self.signatures if each.key_id != signature.key_id)
+        others = tuple(
+            existing for existing in self.signatures if existing.key_id != signature.key_id
+        )
         return replace(self, signatures=(*others, signature))
 
     def as_json(self) -> Members:
@@ -116,7 +118,7 @@ class Envelope:
             "payloadType": self.payload_type,
             "payload": base64.standard_b64encode(self.payload).decode(),
             **self.members,
-            "signatures": [each.as_json() for each in self.signatures],
+            "signatures": [signature.as_json() for signature in self.signatures],
         }
 
     def encode(self) -> bytes:
@@ -132,17 +134,17 @@ class Envelope:
         return hashlib.sha256(canonical_json(self.as_json())).hexdigest()
 
 
-def parse_envelope(data: bytes) -> Envelope:
+def parse_envelope(content: bytes) -> Envelope:
     """Read an envelope; a file of JSON lines must hold one.
 
     Raises:
         BadEnvelope: It is too large, no JSON, has a member twice, or a member is missing or has the
             wrong type.
     """
-    if len(data) > MAX_ENVELOPE:
-        raise BadEnvelope(f"too large: {len(data):,} bytes, expected at most {MAX_ENVELOPE:,}")
+    if len(content) > MAX_ENVELOPE:
+        raise BadEnvelope(f"too large: {len(content):,} bytes, expected at most {MAX_ENVELOPE:,}")
     try:
-        members = parse_object(data, same=lambda _one, _other: False)
+        members = parse_object(content, same=lambda _one, _other: False)
     except MalformedJson as error:
         raise BadEnvelope(error.message) from None
     payload_type, signatures = members.get("payloadType"), members.get("signatures")
@@ -156,7 +158,8 @@ def parse_envelope(data: bytes) -> Envelope:
         payload=_base64(members.get("payload"), "payload"),
         payload_type=payload_type,
         signatures=tuple(
-            _signature(each, f"signatures[{number}]") for number, each in enumerate(signatures)
+            _signature(signature, f"signatures[{number}]")
+            for number, signature in enumerate(signatures)
         ),
         members=members,
     )
@@ -179,13 +182,13 @@ def _base64(value: JsonValue, name: str) -> bytes:
     """
     if not isinstance(value, str):
         raise BadEnvelope(f"{name} is missing or not a string")
-    found = decode_base64(value)
-    if found is None:
+    decoded = decode_base64(value)
+    if decoded is None:
         raise BadEnvelope(f"{name} is not base64")
     plain = value.replace("-", "+").replace("_", "/").rstrip("=")
-    if base64.standard_b64encode(found).decode().rstrip("=") != plain:
+    if base64.standard_b64encode(decoded).decode().rstrip("=") != plain:
         raise BadEnvelope(f"{name} is not base64: it has unused bits")
-    return found
+    return decoded
 
 
 def decode_base64(value: str) -> bytes | None:
@@ -197,9 +200,9 @@ def decode_base64(value: str) -> bytes | None:
         return None
 
 
-def encode_base64url(data: bytes) -> str:
+def encode_base64url(content: bytes) -> str:
     """Encode as URL-safe base64 without padding."""
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+    return base64.urlsafe_b64encode(content).rstrip(b"=").decode()
 
 
 def _pae(payload_type: str, payload: bytes) -> bytes:

@@ -113,9 +113,9 @@ def line_ends(path: Path) -> Iterator[tuple[int, str]]:
 
 def _after_lines(buffer: bytearray, length: int, lines: int) -> tuple[int | None, int]:
     """Return where this number of lines ends in a buffer, or None and how many lines are left."""
-    found = buffer.count(b"\n", 0, length)
-    if found < lines:
-        return None, lines - found
+    count = buffer.count(b"\n", 0, length)
+    if count < lines:
+        return None, lines - count
     end = 0
     for _ in range(lines):
         end = buffer.index(b"\n", end, length) + 1
@@ -133,9 +133,9 @@ class _LineCounter:
     def count(self, part: memoryview) -> None:
         if not part:
             return
-        data = bytes(part)
-        self.first += data[: 2 - len(self.first)]
-        lines = data.split(b"\n")
+        content = bytes(part)
+        self.first += content[: 2 - len(self.first)]
+        lines = content.split(b"\n")
         for number, line in enumerate(lines):
             if line.strip() and not self._open:
                 self.lines += 1

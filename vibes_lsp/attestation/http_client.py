@@ -128,7 +128,7 @@ def ask_json(
         body = json.dumps(members).encode()
     answer = ask(url, body=body, headers=headers, limit=limit)
     try:
-        found = parse_object(answer.body)
+        document = parse_object(answer.body)
     except MalformedJson as error:
         if answer.status in _OK:
             raise ServiceFailure(
@@ -136,10 +136,10 @@ def ask_json(
                 hint="expected JSON; check the URL",
                 status=answer.status,
             ) from None
-        found = {}
+        document = {}
     if answer.status not in _OK:
-        raise _refusal(url, answer.status, found)
-    return found
+        raise _refusal(url, answer.status, document)
+    return document
 
 
 def read_token(value: str) -> str:
@@ -178,16 +178,16 @@ async def _ask(
                     hint="give the final URL",
                     status=response.status_code,
                 )
-            found = bytearray()
+            content = bytearray()
             async for chunk in response.aiter_raw():
-                found += chunk
-                if len(found) > limit:
+                content += chunk
+                if len(content) > limit:
                     raise ServiceFailure(
                         f"{_host(url)} answers with more than {limit:,} bytes",
                         hint="check the URL",
                         status=response.status_code,
                     )
-            return HttpAnswer(response.status_code, bytes(found))
+            return HttpAnswer(response.status_code, bytes(content))
     except (httpx2.TimeoutException, TimeoutError):
         raise TimeoutError from None
     except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError, OSError) as error:

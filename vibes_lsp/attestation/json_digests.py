@@ -50,11 +50,11 @@ class JsonDigests:
     frame: str | None
 
 
-def json_digests(data: bytes) -> JsonDigests:
+def json_digests(content: bytes) -> JsonDigests:
     """Return the digests of a JSON file."""
-    members = _members(data.removeprefix(_BYTE_ORDER_MARK))
+    members = _members(content.removeprefix(_BYTE_ORDER_MARK))
     if members is None:
-        return _digests_of_value(data)
+        return _digests_of_value(content)
     frame, entries = members
     canonical = hashlib.sha256()
     try:
@@ -65,33 +65,33 @@ def json_digests(data: bytes) -> JsonDigests:
             for part in _print_entries(entries) if name == _ENTRIES else (printed[name],):
                 canonical.update(part)
     except MalformedJson:  # which of both digests it has is found as for other values
-        return _digests_of_value(data)
+        return _digests_of_value(content)
     canonical.update(b"}")
     del printed[_ENTRIES]
     without_entries = b"{%s}" % b",".join(printed[name] for name in sorted(printed))
     return JsonDigests(canonical.hexdigest(), _digest(without_entries))
 
 
-def canonical_digest(data: bytes) -> str | None:
+def canonical_digest(content: bytes) -> str | None:
     """Return the digest of a JSON file's canonical form; None if it is not valid."""
-    return json_digests(data).canonical
+    return json_digests(content).canonical
 
 
-def frame_digest(data: bytes) -> str | None:
+def frame_digest(content: bytes) -> str | None:
     """Return the digest of a manifest without its entries; None if it is not a valid object."""
-    return json_digests(data).frame
+    return json_digests(content).frame
 
 
-def _digests_of_value(data: bytes) -> JsonDigests:
+def _digests_of_value(content: bytes) -> JsonDigests:
     """Return the digests of any JSON, which is parsed whole."""
     try:
-        value = parse_json(data)
+        value = parse_json(content)
     except MalformedJson:
         canonical = None
     else:
         canonical = _digest(canonical_json(value))
     try:
-        members = parse_object(data, same=equal_except_time)
+        members = parse_object(content, same=equal_except_time)
     except MalformedJson:
         frame = None
     else:
@@ -100,70 +100,70 @@ def _digests_of_value(data: bytes) -> JsonDigests:
     return JsonDigests(canonical, frame)
 
 
-def _members(data: bytes) -> tuple[_Texts, _Texts] | None:
+def _members(content: bytes) -> tuple[_Texts, _Texts] | None:
     """Return the texts of a manifest's members but its entries, and those of its entries.
 
     None for any other value, and where a name is repeated or may have escapes. To find that, the
     members are found in the text again: nothing else may be in it.
     """
-    members = _MEMBERS.decode(data)
+    members = _MEMBERS.decode(content)
     if members is None or _ENTRIES not in members:
         return None
     entries = _MEMBERS.decode(memoryview(members[_ENTRIES]))
-    if entries is None or _end_of_object(data, 0, members, entries) != len(data):
+    if entries is None or _end_of_object(content, 0, members, entries) != len(content):
         return None
     return {name: text for name, text in members.items() if name != _ENTRIES}, entries
 
 
 def _end_of_object(
-    data: bytes, start: int, members: _Texts, entries: _Texts | None = None
+    content: bytes, start: int, members: _Texts, entries: _Texts | None = None
 ) -> int | None:
     """Return where an object with just these members, in this order, ends with the space after it.
 
     Args:
-        data: A text that has the object.
+        content: A text that has the object.
         start: Where it begins.
         members: The texts of its members.
         entries: Those of the members of its member `entries`.
     """
-    at = _end_of(_match_open, data, start)
+    at = _end_of(_match_open, content, start)
     for number, (name, text) in enumerate(members.items()):
         if at is not None and number:
-            at = _end_of(_match_comma, data, at)
+            at = _end_of(_match_comma, content, at)
         quoted = _quoted(name)
-        if at is None or _may_be_escaped(name) or not data.startswith(quoted, at):
+        if at is None or _may_be_escaped(name) or not content.startswith(quoted, at):
             return None
-        at = _end_of(_match_colon, data, at + len(quoted))
+        at = _end_of(_match_colon, content, at + len(quoted))
         if at is None:
             return None
         if entries is not None and name == _ENTRIES:
-            at = _end_of_object(data, at, entries)
+            at = _end_of_object(content, at, entries)
             continue
         value = bytes(text).strip(_SPACE)
-        if not data.startswith(value, at):
+        if not content.startswith(value, at):
             return None
         at += len(value)
-    return None if at is None else _end_of(_match_close, data, at)
+    return None if at is None else _end_of(_match_close, content, at)
 
 
-def _end_of(match: _Match, data: bytes, start: int) -> int | None:
-    found = match(data, start)
-    return None if found is None else found.end()
+def _end_of(match: _Match, content: bytes, start: int) -> int | None:
+    matched = match(content, start)
+    return None if matched is None else matched.end()
 
 
 def _print_entries(entries: _Texts) -> Iterator[bytes]:
     """Yield the member `entries` in canonical form, some entries at a time."""
     yield _OPENING[1:]
-    some: dict[str, msgspec.Raw] = {}
+    batch: dict[str, msgspec.Raw] = {}
     size, separator = 0, b""
     for name in sorted(entries):
-        some[name] = entries[name]
+        batch[name] = entries[name]
         size += len(memoryview(entries[name]))
         if size >= _AT_ONCE:
-            yield separator + _print_members(_OPENING, _CLOSING, some)
-            some, size, separator = {}, 0, b","
-    if some:
-        yield separator + _print_members(_OPENING, _CLOSING, some)
+            yield separator + _print_members(_OPENING, _CLOSING, batch)
+            batch, size, separator = {}, 0, b","
+    if batch:
+        yield separator + _print_members(_OPENING, _CLOSING, batch)
     yield b"}"
 
 
@@ -182,5 +182,5 @@ def _quoted(name: str) -> bytes:
     return b'"%s"' % name.encode("utf-8", "surrogatepass")
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

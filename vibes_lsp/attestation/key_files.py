@@ -78,25 +78,25 @@ def save_key_pair(
     )
 
 
-def write_key_file(path: Path, data: bytes, *, mode: int = _PUBLIC) -> None:
+def write_key_file(path: Path, content: bytes, *, mode: int = _PUBLIC) -> None:
     """Write a file of keys whole, with its mode from the start.
 
     Raises:
         RefusedWrite: The folder is not writable, or the file is a link.
     """
-    _write_all((path, data, mode))
+    _write_all((path, content, mode))
 
 
 def _write_all(*files: tuple[Path, bytes, int]) -> None:
     """Write files with their modes; none changes unless the content of all is on the disk."""
     staged: list[tuple[Path, Path]] = []
     try:
-        for path, data, mode in files:
+        for path, content, mode in files:
             if path.is_symlink():
                 raise RefusedWrite(f"{path} is a symbolic link", hint="remove it: expected a file")
             before = os.umask(0o777 & ~mode)
             try:
-                temporary = write_temporary(path.parent, data)
+                temporary = write_temporary(path.parent, content)
             finally:
                 os.umask(before)
             staged.append((temporary, path))
@@ -123,8 +123,8 @@ def load_private_key(path: Path, passphrase: Callable[[], str | None] = lambda: 
         BadKey: There is none, others can read it, or it cannot be used.
         UnreadableFile: It cannot be read.
     """
-    data = read_file(path, limit=MAX_KEY_FILE)
-    if data is None:
+    content = read_file(path, limit=MAX_KEY_FILE)
+    if content is None:
         raise BadKey(f"there is no private key {path}", hint="make one with `vibes keys generate`")
     mode = stat.S_IMODE(path.stat().st_mode)
     if os.name == "posix" and mode & _OTHERS:
@@ -132,7 +132,7 @@ def load_private_key(path: Path, passphrase: Callable[[], str | None] = lambda: 
             f"{path} can be read by others: its mode is {mode:04o}, expected {_SECRET:04o}",
             hint=f"chmod 600 {path}",
         )
-    return parse_private_key(data, str(path), passphrase)
+    return parse_private_key(content, str(path), passphrase)
 
 
 def load_public_key(path: Path) -> PublicKey:
@@ -145,7 +145,7 @@ def load_public_key(path: Path) -> PublicKey:
         BadKey: There is none, or it cannot be used.
         UnreadableFile: It cannot be read.
     """
-    data = read_file(path, limit=MAX_KEY_FILE)
-    if data is None:
+    content = read_file(path, limit=MAX_KEY_FILE)
+    if content is None:
         raise BadKey(f"there is no public key {path}")
-    return parse_public_key(data, str(path))
+    return parse_public_key(content, str(path))

@@ -39,8 +39,8 @@ MAX_KEY_FILE: Final = 64 << 10
 """Largest key file that is read, in bytes."""
 
 _SMALL_ORDER: Final = frozenset(
-    bytes.fromhex(each)
-    for each in (
+    bytes.fromhex(point)
+    for point in (
         "00" * 32,
         "01" + "00" * 31,
         "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
@@ -165,75 +165,77 @@ def generate_private_key() -> PrivateKey:
     return PrivateKey(Ed25519PrivateKey.generate())
 
 
-def parse_public_key(data: bytes, name: str = "the key") -> PublicKey:
+def parse_public_key(content: bytes, name: str = "the key") -> PublicKey:
     """Read a public key: SPKI as PEM or DER, or a line of OpenSSH.
 
     Args:
-        data: The content of a file.
+        content: The content of a file.
         name: What to call it in errors.
 
     Raises:
         BadKey: It is no public key, not Ed25519, or a private key.
     """
-    if _is_private(data):
+    if _is_private(content):
         raise BadKey(
             f"{name} is a private key, expected a public key",
             hint="keep it secret; name the .pub file that belongs to it",
         )
     try:
-        if data.lstrip().startswith(b"-----"):
-            found: object = load_pem_public_key(data)
-        elif data.lstrip().startswith((b"ssh-", b"ecdsa-", b"sk-")):
-            found = load_ssh_public_key(data.strip())
+        if content.lstrip().startswith(b"-----"):
+            key: object = load_pem_public_key(content)
+        elif content.lstrip().startswith((b"ssh-", b"ecdsa-", b"sk-")):
+            key = load_ssh_public_key(content.strip())
         else:
-            found = load_der_public_key(data)
+            key = load_der_public_key(content)
     except _KEY_FAILURES:
         raise BadKey(
             f"{name} is not a public key", hint="expected SPKI as PEM or DER, or OpenSSH"
         ) from None
-    if not isinstance(found, Ed25519PublicKey):
-        raise BadKey(f"{name} is {_algorithm(found)}, expected Ed25519")
-    raw = found.public_bytes_raw()
+    if not isinstance(key, Ed25519PublicKey):
+        raise BadKey(f"{name} is {_algorithm(key)}, expected Ed25519")
+    raw = key.public_bytes_raw()
     if raw[:-1] + bytes([raw[-1] & 0x7F]) in _SMALL_ORDER:
         raise BadKey(f"{name} is no one's key: its signatures can be made without a private key")
     return PublicKey(raw)
 
 
 def parse_private_key(
-    data: bytes, name: str = "the key", passphrase: Callable[[], str | None] = lambda: None
+    content: bytes, name: str = "the key", passphrase: Callable[[], str | None] = lambda: None
 ) -> PrivateKey:
     """Read a private key: PKCS8 as PEM, or OpenSSH.
 
     Args:
-        data: The content of a file.
+        content: The content of a file.
         name: What to call it in errors.
         passphrase: Called only if the key is encrypted.
 
     Raises:
         BadKey: It is no private key, not Ed25519, or the passphrase is missing or wrong.
     """
-    if not _is_private(data):
+    if not _is_private(content):
         raise BadKey(f"{name} is not a private key", hint="expected PKCS8 as PEM, or OpenSSH")
-    load = load_ssh_private_key if _OPENSSH_PRIVATE in data else load_pem_private_key
-    found: object
+    load = load_ssh_private_key if _OPENSSH_PRIVATE in content else load_pem_private_key
+    key: object
     try:
-        found = load(data, password=None)
+        key = load(content, password=None)
     except TypeError:  # it is encrypted
-        found = _decrypt(load, data, name, passphrase())
+        key = _decrypt(load, content, name, passphrase())
     except _KEY_FAILURES:
-        found = _decrypt(load, data, name, passphrase()) if _looks_encrypted(data) else None
-    if found is None:
+        key = _decrypt(load, content, name, passphrase()) if _looks_encrypted(content) else None
+    if key is None:
         raise BadKey(f"{name} is damaged", hint="expected PKCS8 as PEM, or OpenSSH")
-    if not isinstance(found, Ed25519PrivateKey):
-        raise BadKey(f"{name} is {_algorithm(found)}, expected Ed25519")
-    return PrivateKey(found)
+    if not isinstance(key, Ed25519PrivateKey):
+        raise BadKey(f"{name} is {_algorithm(key)}, expected Ed25519")
+    return PrivateKey(key)
 
 
-def _decrypt(load: Callable[..., object], data: bytes, name: str, passphrase: str | None) -> object:
+def _decrypt(
+    load: Callable[..., object], content: bytes, name: str, passphrase: str | None
+) -> object:
     if not passphrase:
         raise BadKey(f"{name} is encrypted and there is no passphrase")
     try:
-        return load(data, password=passphrase.encode())
+        return load(content, password=passphrase.encode())
     except _KEY_FAILURES:
         raise BadKey(f"{name}: wrong passphrase") from None
 
@@ -242,12 +244,12 @@ def _encryption(passphrase: str | None) -> KeySerializationEncryption:
     return BestAvailableEncryption(passphrase.encode()) if passphrase else NoEncryption()
 
 
-def _is_private(data: bytes) -> bool:
-    return any(label.endswith(b"PRIVATE KEY") for label in _PEM.findall(data))
+def _is_private(content: bytes) -> bool:
+    return any(label.endswith(b"PRIVATE KEY") for label in _PEM.findall(content))
 
 
-def _looks_encrypted(data: bytes) -> bool:
-    return b"ENCRYPTED" in data
+def _looks_encrypted(content: bytes) -> bool:
+    return b"ENCRYPTED" in content
 
 
 def _algorithm(key: object) -> str:

@@ -26,9 +26,9 @@ _LEAF: Final = b"\x00"
 _NODE: Final = b"\x01"
 
 
-def leaf_hash(data: bytes) -> bytes:
+def leaf_hash(content: bytes) -> bytes:
     """Return the hash of a leaf (RFC 9162, 2.1.1)."""
-    return hashlib.sha256(_LEAF + data).digest()
+    return hashlib.sha256(_LEAF + content).digest()
 
 
 def _node_hash(left: bytes, right: bytes) -> bytes:
@@ -61,18 +61,18 @@ def root_from_path(leaf: bytes, index: int, size: int, path: Sequence[bytes]) ->
     """
     if not 0 <= index < size:
         return None
-    last, found = size - 1, leaf
+    last, root = size - 1, leaf
     for node in path:
         if last == 0:
             return None
         if index & 1 or index == last:
-            found = _node_hash(node, found)
+            root = _node_hash(node, root)
             while not index & 1 and index:
                 index, last = index >> 1, last >> 1
         else:
-            found = _node_hash(found, node)
+            root = _node_hash(root, node)
         index, last = index >> 1, last >> 1
-    return found if last == 0 else None
+    return root if last == 0 else None
 
 
 def _levels(leaves: Sequence[bytes]) -> Iterator[Sequence[bytes]]:
@@ -159,9 +159,9 @@ def attested_tree(manifest: Manifest, tree: EntryTree, root: str, size: int) -> 
     if size == tree.size:
         return tree if tree.root == root else None
     for keys in (list(manifest.stored), _oldest_first(manifest)):
-        found = tree.restricted_to(keys[:size])
-        if found.root == root:
-            return found
+        candidate = tree.restricted_to(keys[:size])
+        if candidate.root == root:
+            return candidate
     return None
 
 

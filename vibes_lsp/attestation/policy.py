@@ -96,7 +96,7 @@ class AttestationPolicy:
     @property
     def keys(self) -> tuple[TrustedKey, ...]:
         """The keys to verify with."""
-        return tuple(each.key for each in self.signers)
+        return tuple(signer.key for signer in self.signers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class PolicyVerdict:
     @property
     def result(self) -> VerificationResult:
         """FAIL if one is not met, else UNKNOWN if one could not be checked, else PASS."""
-        results = {each.result for each in self.requirements}
+        results = {requirement.result for requirement in self.requirements}
         for worst in (VerificationResult.FAIL, VerificationResult.UNKNOWN):
             if worst in results:
                 return worst
@@ -151,7 +151,7 @@ def read_policy(file: Path, repository: Repository | None = None, base: str = ""
         HistoryUnavailable: The base is no commit, or the file is outside the repository.
     """
     if not base or repository is None:
-        data = read_file(file, limit=_MAX_FILE)
+        content = read_file(file, limit=_MAX_FILE)
         where = str(file)
     else:
         try:
@@ -162,30 +162,31 @@ def read_policy(file: Path, repository: Repository | None = None, base: str = ""
                 hint="leave --base out for a policy that no change can reach",
             ) from None
         commit = repository.resolve(base)
-        data = repository.read_file_below(commit, repository.root, name)
+        content = repository.read_file_below(commit, repository.root, name)
         where = f"{name} at {base}"
-    if data is None:
+    if content is None:
         raise UnreadableFile(
             f"there is no policy {where}", hint="docs/ci.md shows what one looks like"
         )
-    return data
+    return content
 
 
-def parse_policy(data: bytes) -> AttestationPolicy:
+def parse_policy(content: bytes) -> AttestationPolicy:
     """Return the policy in a TOML text. What it does not understand, it refuses.
 
     Raises:
         BadPolicy: The text is no policy; a member is unknown or invalid.
     """
     try:
-        members = tomlkit.parse(data.decode("utf-8")).unwrap()
+        members = tomlkit.parse(content.decode("utf-8")).unwrap()
     except (TOMLKitError, UnicodeDecodeError, RecursionError) as error:
         raise BadPolicy(f"the policy is not TOML: {error}") from None
     _require_known(members, _MEMBERS, "")
     if members.get("version", 1) != 1:
         raise BadPolicy(f"version {members['version']} is not supported: expected 1")
     signers = tuple(
-        _signer(each, f"signer[{number}]") for number, each in enumerate(members.get("signer", []))
+        _signer(signer, f"signer[{number}]")
+        for number, signer in enumerate(members.get("signer", []))
     )
     if not signers:
         raise BadPolicy("the policy names no signer: expected at least one [[signer]]")
@@ -244,8 +245,8 @@ def _require_known(members: Mapping[str, Any], known: Mapping[str, type], prefix
 
 def _require_distinct(signers: tuple[RequiredSigner, ...]) -> None:
     for what, values in (
-        ("name", [each.key.name for each in signers]),
-        ("key", [each.key.key.key_id for each in signers]),
+        ("name", [signer.key.name for signer in signers]),
+        ("key", [signer.key.key.key_id for signer in signers]),
     ):
         repeated = next((value for value in values if values.count(value) > 1), None)
         if repeated is not None:
@@ -259,7 +260,7 @@ def _choice(kind: type[_E], value: str, name: str) -> _E:
     try:
         return kind(value)
     except ValueError:
-        expected = ", ".join(each.value for each in kind)
+        expected = ", ".join(member.value for member in kind)
         raise BadPolicy(f"'{name}' is {value[:80]!r}: expected one of {expected}") from None
 
 
@@ -275,7 +276,7 @@ def _requirements(
 ) -> Iterator[Requirement]:
     yield _integrity(verification)
     signed = {
-        each.name for each in verification.signatures if each.verdict is SignatureVerdict.GOOD
+        check.name for check in verification.signatures if check.verdict is SignatureVerdict.GOOD
     }
     for signer in policy.signers:
         if signer.required:
@@ -303,29 +304,29 @@ def _requirements(
 
 def _integrity(verification: Verification) -> Requirement:
     bad = [
-        f"signature {each.key_id or 'without key id'}: {each.reason}"
-        for each in verification.signatures
-        if each.verdict is SignatureVerdict.BAD
+        f"signature {check.key_id or 'without key id'}: {check.reason}"
+        for check in verification.signatures
+        if check.verdict is SignatureVerdict.BAD
     ]
-    files = [f"{each.name}: {each.reason}" for each in verification.files if not each.is_covered]
-    found = [*bad, *files, *verification.problems]
+    files = [f"{file.name}: {file.reason}" for file in verification.files if not file.is_covered]
+    problems = [*bad, *files, *verification.problems]
     if verification.result is VerificationResult.FAIL:
-        return Requirement("integrity", VerificationResult.FAIL, "; ".join(found))
+        return Requirement("integrity", VerificationResult.FAIL, "; ".join(problems))
     if files:
         return Requirement("integrity", VerificationResult.UNKNOWN, "; ".join(files))
     return Requirement("integrity", VerificationResult.PASS, "all that was attested is there")
 
 
 def _no_growth(verification: Verification) -> Requirement:
-    grown = [each for each in verification.files if each.is_covered and each.added != 0]
-    unchecked = [each for each in verification.files if not each.is_covered]
+    grown = [file for file in verification.files if file.is_covered and file.added != 0]
+    unchecked = [file for file in verification.files if not file.is_covered]
     if grown:
-        result, found = VerificationResult.FAIL, grown
+        result, files = VerificationResult.FAIL, grown
     else:
-        result, found = VerificationResult.UNKNOWN, unchecked
-    if not found:
+        result, files = VerificationResult.UNKNOWN, unchecked
+    if not files:
         return Requirement("growth", VerificationResult.PASS, "nothing was added since")
-    return Requirement("growth", result, "; ".join(f"{each.name}: {each.reason}" for each in found))
+    return Requirement("growth", result, "; ".join(f"{file.name}: {file.reason}" for file in files))
 
 
 def _age(

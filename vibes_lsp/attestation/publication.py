@@ -69,10 +69,10 @@ class Publication:
 
     def summary(self) -> list[str]:
         """Return what becomes public, a line for each kind, without the content."""
-        kinds = Counter(each.kind for each in self.texts)
+        kinds = Counter(published.kind for published in self.texts)
         size = Counter[str]()
-        for each in self.texts:
-            size[each.kind] += len(each.text)
+        for published in self.texts:
+            size[published.kind] += len(published.text)
         lines = [
             f"{pluralize(kinds[kind], f'{kind} text', f'{kind} texts')} ({size[kind]:,} characters)"
             for kind in _TEXTS
@@ -91,7 +91,7 @@ class Publication:
     def as_json(self) -> Members:
         """Return the member `public` of `vibes attest --json`."""
         return {
-            "texts": [each.as_json() for each in self.texts],
+            "texts": [published.as_json() for published in self.texts],
             "paths": list(self.paths),
             "people": list(self.people),
             "possibleSecrets": list(self.secrets),

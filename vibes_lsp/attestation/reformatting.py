@@ -23,28 +23,28 @@ _SPACED: Final = (", ", ": ")
 _INDENTED: Final = (",", ": ")
 
 
-def is_reformatted(data: bytes, sha256: str, canonical_sha256: str | None) -> bool:
+def is_reformatted(content: bytes, sha256: str, canonical_sha256: str | None) -> bool:
     """Whether a JSON file has the same value as an attested one.
 
     Args:
-        data: The present file.
+        content: The present file.
         sha256: The digest of the attested file.
         canonical_sha256: The digest of the attested file's canonical JSON, if it was signed too.
     """
     if canonical_sha256 is not None:
-        return canonical_digest(data) == canonical_sha256
+        return canonical_digest(content) == canonical_sha256
     try:
-        value = parse_json(data)
+        value = parse_json(content)
     except MalformedJson:
         return False
-    return _matches(_line_end_variants(data), sha256) or _matches(_formats(value), sha256)
+    return _matches(_line_end_variants(content), sha256) or _matches(_formats(value), sha256)
 
 
-def is_reformatted_log(data: bytes, sha256: str) -> bool:
+def is_reformatted_log(content: bytes, sha256: str) -> bool:
     """Whether a log has the same records, in the same order, as an attested one."""
-    if _matches(_line_end_variants(data), sha256):
+    if _matches(_line_end_variants(content), sha256):
         return True
-    lines = [line for line in data.split(b"\n") if line.strip()]  # a lone \r ends no record
+    lines = [line for line in content.split(b"\n") if line.strip()]  # a lone \r ends no record
     try:
         values = [parse_json(line) for line in lines]
     except MalformedJson:
@@ -57,9 +57,9 @@ def is_reformatted_log(data: bytes, sha256: str) -> bool:
     return False
 
 
-def _line_end_variants(data: bytes) -> Iterator[bytes]:
+def _line_end_variants(content: bytes) -> Iterator[bytes]:
     """Yield the file with other line ends, and with and without the last."""
-    plain = data.replace(b"\r\n", b"\n").rstrip(b"\n")
+    plain = content.replace(b"\r\n", b"\n").rstrip(b"\n")
     for text in (plain, plain + b"\n"):
         yield text
         yield text.replace(b"\n", b"\r\n")
@@ -86,5 +86,5 @@ def _matches(texts: Iterator[bytes], sha256: str) -> bool:
     return any(_digest(text) == sha256 for text in texts)
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()

@@ -104,10 +104,10 @@ def verify_root_tag(
         MalformedJson: An entry of the present manifest cannot be hashed (R1).
     """
     tag = check_signed_tag(repository, name, allowed_signers)
-    found = _ROOT_LINE.search(tag.message)
-    if found is None:
+    root_line = _ROOT_LINE.search(tag.message)
+    if root_line is None:
         return RootTag(tag, None, 0, of_commit=False, added=None)
-    root, size = found["root"], int(found["size"])
+    root, size = root_line["root"], int(root_line["size"])
     tagged = _tree_of_commit(repository, directory, tag.commit)
     of_commit = tagged is not None and (tagged.root, tagged.size) == (root, size)
     manifest = read_manifest(directory, waiting=False)
@@ -120,8 +120,8 @@ def verify_root_tag(
 
 
 def _tree_of_commit(repository: Repository, directory: AuditDir, commit: str) -> EntryTree | None:
-    data = repository.read_file_below(commit, directory.path, directory.manifest.name)
-    manifest = parse_manifest(data)
+    content = repository.read_file_below(commit, directory.path, directory.manifest.name)
+    manifest = parse_manifest(content)
     if manifest.form in {ManifestForm.ABSENT, ManifestForm.BROKEN}:
         return None
     return entry_tree(manifest)

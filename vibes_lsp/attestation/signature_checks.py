@@ -103,25 +103,25 @@ def check_signatures(
         times: When it was signed, for keys of limited validity. The time that a cosigner signed is
             added for the signatures by other keys.
     """
-    users = {each.key for each in keys if each.role is Role.USER}
+    users = {key.key for key in keys if key.role is Role.USER}
     # One key is one witness: a user's key does not corroborate itself as a provider's.
-    counted = [each for each in keys if each.role is Role.USER or each.key not in users]
-    checks = tuple(_check(envelope, each, counted, times) for each in envelope.signatures)
+    counted = [key for key in keys if key.role is Role.USER or key.key not in users]
+    checks = tuple(_check(envelope, signature, counted, times) for signature in envelope.signatures)
     # A key that needs an independent time is not good without one, so none speaks for itself.
     cosigned = tuple(
-        IndependentTime(each.signed_at, f"the cosignature of {each.name or each.key_id}")
-        for each in checks
-        if each.verdict is SignatureVerdict.GOOD and each.signed_at is not None
+        IndependentTime(check.signed_at, f"the cosignature of {check.name or check.key_id}")
+        for check in checks
+        if check.verdict is SignatureVerdict.GOOD and check.signed_at is not None
     )
     if not cosigned:
         return checks
     known = replace(times, independent=(*times.independent, *cosigned))
-    return tuple(_check(envelope, each, counted, known) for each in envelope.signatures)
+    return tuple(_check(envelope, signature, counted, known) for signature in envelope.signatures)
 
 
 def trust_tier(checks: Sequence[SignatureCheck]) -> TrustTier:
     """Return the tier that the good signatures give."""
-    roles = {each.role for each in checks if each.verdict is SignatureVerdict.GOOD}
+    roles = {check.role for check in checks if check.verdict is SignatureVerdict.GOOD}
     if {Role.USER, Role.TOOL_PROVIDER} <= roles:
         return TrustTier.TOOL_CORROBORATED
     if Role.USER in roles:
@@ -202,7 +202,9 @@ def _validity(
         return SignatureVerdict.UNCHECKED, reason
     if end is None or times.now <= end:
         return SignatureVerdict.GOOD, f"made by {who}"
-    older = next((each for each in times.independent if each.moment <= end), None)
+    older = next(
+        (independent for independent in times.independent if independent.moment <= end), None
+    )
     if older is None:
         reason = (
             f"made by the key of {who}, which was valid until {end:%Y-%m-%d}: no independent time"
@@ -217,4 +219,4 @@ def _validity(
 
 
 def _who(keys: Sequence[TrustedKey]) -> str:
-    return " or ".join(each.name or each.declared_id for each in keys)
+    return " or ".join(key.name or key.declared_id for key in keys)

@@ -101,5 +101,5 @@ def _span(later: datetime, earlier: datetime, name: str) -> str:
 
 def signature_member(members: Members, name: str) -> bytes | None:
     """Return a signature in base64 or base64url; None if there is none of the right length."""
-    found = decode_base64(text(members, name) or "")
-    return found if found is not None and len(found) == SIGNATURE_BYTES else None
+    signature = decode_base64(text(members, name) or "")
+    return signature if signature is not None and len(signature) == SIGNATURE_BYTES else None

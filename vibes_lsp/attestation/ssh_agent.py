@@ -98,7 +98,7 @@ def find_agent_key(name: str) -> AgentKey:
 
 async def _blobs() -> Sequence[bytes]:
     async with asyncssh.connect_agent() as agent:
-        return [each.public_data for each in await agent.get_keys()]
+        return [key.public_data for key in await agent.get_keys()]
 
 
 async def _sign(blob: bytes, message: bytes) -> bytes:

@@ -77,7 +77,8 @@ class Statement:
         return {
             "_type": STATEMENT_TYPE,
             "subject": [
-                {"name": each.name, "digest": {"sha256": each.sha256}} for each in self.subjects
+                {"name": subject.name, "digest": {"sha256": subject.sha256}}
+                for subject in self.subjects
             ],
             "predicateType": PREDICATE_TYPE,
             "predicate": self.predicate,
@@ -170,8 +171,8 @@ def parse_statement(envelope: Envelope) -> Statement:
         raise BadEnvelope("payload: subject is missing, empty or no list")
     if not isinstance(predicate, dict):
         raise BadEnvelope("payload: predicate is missing or not an object")
-    parsed = tuple(_subject(each, f"subject[{at}]") for at, each in enumerate(subjects))
-    names = Counter(each.name for each in parsed)
+    parsed = tuple(_subject(subject, f"subject[{at}]") for at, subject in enumerate(subjects))
+    names = Counter(subject.name for subject in parsed)
     twice = next((name for name, count in names.items() if count > 1), None)
     if twice is not None:
         raise BadEnvelope(f"payload: subject {twice[:80]!r} occurs twice")

@@ -70,7 +70,7 @@ class TimestampProof:
         """Return the object of `vibes verify --json`."""
         return {
             "file": self.path.name,
-            "attestations": [each.as_json() for each in self.checks],
+            "attestations": [check.as_json() for check in self.checks],
             "problem": self.problem or None,
         }
 

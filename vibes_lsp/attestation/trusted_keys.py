@@ -149,17 +149,17 @@ def read_trusted_keys(folder: Path) -> tuple[TrustedKey, ...]:
         BadKey: The file cannot be parsed.
         UnreadableFile: It cannot be read.
     """
-    data = read_file(folder / TRUSTED_KEYS_NAME, limit=_MAX_FILE)
-    if data is None:
+    content = read_file(folder / TRUSTED_KEYS_NAME, limit=_MAX_FILE)
+    if content is None:
         return ()
     try:
-        keys = parse_object(data).get("keys")
+        keys = parse_object(content).get("keys")
     except MalformedJson as error:
         raise BadKey(f"{TRUSTED_KEYS_NAME}: {error.message}") from None
     if not isinstance(keys, list):
         raise BadKey(f"{TRUSTED_KEYS_NAME}: keys is missing or not a list")
     return tuple(
-        parse_trusted_key(each, f"{TRUSTED_KEYS_NAME}: keys[{at}]") for at, each in enumerate(keys)
+        parse_trusted_key(key, f"{TRUSTED_KEYS_NAME}: keys[{at}]") for at, key in enumerate(keys)
     )
 
 
@@ -173,14 +173,14 @@ def write_trusted_keys(folder: Path, keys: Sequence[TrustedKey]) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise write_error(folder, error) from error
-    content = {"keys": [each.as_json() for each in keys]}
+    content = {"keys": [key.as_json() for key in keys]}
     write_key_file(folder / TRUSTED_KEYS_NAME, json.dumps(content, indent=2).encode() + b"\n")
 
 
 def with_trusted_key(known: Sequence[TrustedKey], added: TrustedKey) -> tuple[TrustedKey, ...]:
     """Return the keys with one more, in place of what was known of the same key and identifier."""
     return (
-        *(each for each in known if (each.key, each.declared_id) != (added.key, added.declared_id)),
+        *(key for key in known if (key.key, key.declared_id) != (added.key, added.declared_id)),
         added,
     )
 
@@ -190,4 +190,4 @@ def keys_for(known: Iterable[TrustedKey], key_id: str) -> list[TrustedKey]:
 
     Several keys may declare one identifier; a signature is good if one of them verifies it.
     """
-    return [each for each in known if key_id in {each.declared_id, each.key.key_id}]
+    return [key for key in known if key_id in {key.declared_id, key.key.key_id}]

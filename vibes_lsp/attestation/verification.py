@@ -79,7 +79,7 @@ class Verification:
         A manifest may stay private (RFC 13.1), but without log and config nothing is vouched for.
         """
         if self.result is VerificationResult.FAIL or not all(
-            each.is_covered for each in self.files if each.name in _ALWAYS_PUBLISHED
+            file.is_covered for file in self.files if file.name in _ALWAYS_PUBLISHED
         ):
             return TrustTier.NONE
         return trust_tier(self.signatures)
@@ -87,17 +87,17 @@ class Verification:
     @property
     def result(self) -> VerificationResult:
         """FAIL if anything is wrong, else UNKNOWN if anything could not be checked, else PASS."""
-        unchecked = any(each.verdict is SignatureVerdict.UNCHECKED for each in self.signatures)
+        unchecked = any(check.verdict is SignatureVerdict.UNCHECKED for check in self.signatures)
         if (
             self.problems
-            or any(each.verdict is SignatureVerdict.BAD for each in self.signatures)
+            or any(check.verdict is SignatureVerdict.BAD for check in self.signatures)
             or any(
-                not each.is_covered and each.status is not FileStatus.UNCHECKED
-                for each in self.files
+                not file.is_covered and file.status is not FileStatus.UNCHECKED
+                for file in self.files
             )
         ):
             return VerificationResult.FAIL
-        if unchecked or any(each.status is FileStatus.UNCHECKED for each in self.files):
+        if unchecked or any(file.status is FileStatus.UNCHECKED for file in self.files):
             return VerificationResult.UNKNOWN
         return VerificationResult.PASS
 
@@ -105,7 +105,7 @@ class Verification:
     def log(self) -> AttestedFile | None:
         """What it covers of the log; None if it does not name the log."""
         names = {name for name, file in SUBJECT_NAMES.items() if file == LOG_NAME}
-        return next((each for each in self.files if each.name in names), None)
+        return next((attested for attested in self.files if attested.name in names), None)
 
     def signing_delay(self, check: SignatureCheck) -> SigningDelay | None:
         """Return how long after the data a cosignature was made; None if its time is unknown."""
@@ -126,8 +126,8 @@ class Verification:
             "validation": self.statement.validation_result,
             "attestedAt": format_timestamp(at) if at is not None else None,
             "commit": self.statement.commit,
-            "signatures": [self._signature_as_json(each) for each in self.signatures],
-            "files": [each.as_json() for each in self.files],
+            "signatures": [self._signature_as_json(check) for check in self.signatures],
+            "files": [file.as_json() for file in self.files],
             "problems": list(self.problems),
             "notProven": NOT_PROVEN,
         }
@@ -144,11 +144,11 @@ def read_envelope(path: Path) -> Envelope:
         UnreadableFile: It is missing or cannot be read.
         BadEnvelope: It is no envelope.
     """
-    data = read_file(path, limit=MAX_ENVELOPE)
-    if data is None:
+    content = read_file(path, limit=MAX_ENVELOPE)
+    if content is None:
         raise UnreadableFile(f"{path} does not exist", hint="make one with `vibes attest`")
     try:
-        return parse_envelope(data)
+        return parse_envelope(content)
     except BadEnvelope as error:
         raise BadEnvelope(
             f"{path.name}: {error.message}", hint="name an envelope that `vibes attest` wrote"

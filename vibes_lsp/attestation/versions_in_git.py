@@ -39,13 +39,13 @@ class VersionsInGit:
         read = 0
         try:
             for blob in self._blobs(name):
-                data = self.repository.objects.contents(blob)
-                if data is None:
+                content = self.repository.objects.contents(blob)
+                if content is None:
                     continue
-                read += len(data)
-                matches = size is None or len(data) == size
-                if matches and hashlib.sha256(data).hexdigest() == sha256:
-                    return data
+                read += len(content)
+                matches = size is None or len(content) == size
+                if matches and hashlib.sha256(content).hexdigest() == sha256:
+                    return content
                 if read > _MAX_READ:
                     return None
         except (HistoryUnavailable, ValueError):
