@@ -97,8 +97,8 @@ def policy_at(repository: Repository, directory: AuditDir, commit: str) -> Loade
     Raises:
         HistoryUnavailable: Git cannot be run.
     """
-    data = read_audit_file(repository, directory, commit, CONFIG_NAME)
-    return LoadedConfig() if data is None else parse_config(data)
+    content = read_audit_file(repository, directory, commit, CONFIG_NAME)
+    return LoadedConfig() if content is None else parse_config(content)
 
 
 def read_audit_file(
@@ -108,19 +108,19 @@ def read_audit_file(
     return repository.read_file_below(commit, directory.project, f"{directory.path.name}/{name}")
 
 
-def _same_entry(one: Members | None, other: Members | None) -> bool:
+def _same_entry(committed: Members | None, on_disk: Members | None) -> bool:
     """Whether two entries are equal except `created_at`, which keys do not cover (RFC 5.2)."""
-    if one is None or other is None:
+    if committed is None or on_disk is None:
         return False
-    return same_value({**one, "created_at": None}, {**other, "created_at": None})
+    return same_value({**committed, "created_at": None}, {**on_disk, "created_at": None})
 
 
 def _committed_policy(context: CheckContext, revisions: Revisions) -> LoadedConfig | None:
     """Return the policy of HEAD if it differs from the one on disk."""
-    data = read_audit_file(revisions.repository, context.directory, revisions.head, CONFIG_NAME)
-    if data is None or split_lines(data) == split_lines(context.config.data):
+    content = read_audit_file(revisions.repository, context.directory, revisions.head, CONFIG_NAME)
+    if content is None or split_lines(content) == split_lines(context.config.data):
         return None
-    return parse_config(data)
+    return parse_config(content)
 
 
 # --- the base against the disk -----------------------------------------------------------------
@@ -261,8 +261,8 @@ def _nested_trails(
         return entry is not None and entry.is_folder
 
     for folder, changed in _trails_below(changes, context.directory.path.name).items():
-        was_there = any(each.before for each in changed) or has_folder(revisions.base, folder)
-        if not (any(each.now for each in changed) or has_folder(revisions.head, folder)):
+        was_there = any(change.before for change in changed) or has_folder(revisions.base, folder)
+        if not (any(change.now for change in changed) or has_folder(revisions.head, folder)):
             continue
         if not was_there:
             yield Finding(
@@ -277,15 +277,15 @@ def _trails_below(
     changes: Mapping[str, TreeChange], own: str
 ) -> Mapping[str, Sequence[TreeChange]]:
     """Return what changed in each other audit directory, by its path."""
-    found: dict[str, list[TreeChange]] = defaultdict(list)
+    changes_by_folder: dict[str, list[TreeChange]] = defaultdict(list)
     for name, change in changes.items():
         parts = name.split("/")
         depth = next(
             (number for number, part in enumerate(parts) if part.casefold() == AUDIT_DIR_NAME), None
         )
         if depth is not None and parts[: depth + 1] != [own]:
-            found["/".join(parts[: depth + 1])].append(change)
-    return found
+            changes_by_folder["/".join(parts[: depth + 1])].append(change)
+    return changes_by_folder
 
 
 def _committed_log(
@@ -407,6 +407,6 @@ def _duplicate_records(context: CheckContext, revisions: Revisions) -> Iterator[
             continue
         if base is None:
             base = LineSet(lines_at(context.directory, revisions.repository, revisions.base))
-        if not all(log.raw(each.line) in base for each in (first, record)):
+        if not all(log.raw(copy.line) in base for copy in (first, record)):
             message = f"record {record.id[:8]} is on line {first.line} too, with different content"
             yield context.in_log(base_catalogue.BASE_RECORD, message, record.line)

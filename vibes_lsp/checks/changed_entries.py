@@ -57,14 +57,14 @@ def changed_entries(
     entries = compare_lines(repository.read_lines_below(commit, folder, name), on_disk)
     if entries is not None:
         return ChangedEntries(entries)
-    data = repository.read_file_below(commit, folder, name)
-    manifest = parse_manifest(data)
+    content = repository.read_file_below(commit, folder, name)
+    manifest = parse_manifest(content)
     entries = {
         key: raw
         for key in manifest
         if key not in on_disk or on_disk.raw(key) != (raw := manifest.raw(key))
     }
-    is_broken = manifest.form == ManifestForm.BROKEN and split_lines(data) != split_lines(
+    is_broken = manifest.form == ManifestForm.BROKEN and split_lines(content) != split_lines(
         on_disk.data
     )
     return ChangedEntries(entries, is_broken)
@@ -98,6 +98,6 @@ def compare_lines(lines: Iterable[bytes], on_disk: Manifest) -> dict[str, bytes]
     return None  # it does not end
 
 
-def split_lines(data: bytes | None) -> list[bytes]:
+def split_lines(content: bytes | None) -> list[bytes]:
     """Return the lines of a file without line ends, which a checkout may have converted."""
-    return [line.rstrip(b"\r") for line in (data or b"").split(b"\n")]
+    return [line.rstrip(b"\r") for line in (content or b"").split(b"\n")]

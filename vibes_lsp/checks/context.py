@@ -96,10 +96,10 @@ class CheckContext:
     @cached_property
     def entry_counts(self) -> dict[str, int]:
         """The number of entries of each type; unknown types count as `other`."""
-        known = Counter(
+        counts = Counter(
             kind if kind in set(ContextType) else "other" for kind in self.entry_types.values()
         )
-        return {kind: known[kind] for kind in (*ContextType, "other")}
+        return {kind: counts[kind] for kind in (*ContextType, "other")}
 
     def in_log(
         self,

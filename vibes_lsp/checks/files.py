@@ -165,9 +165,9 @@ def _frame(context: CheckContext) -> Iterator[Finding]:
         yield from _version(manifest.version, name, manifest.data, "version")
 
 
-def _member(data: bytes, name: str) -> tuple[int, int] | None:
+def _member(content: bytes, name: str) -> tuple[int, int] | None:
     """Return the place of a member; not called for a sound file, which may be large."""
-    return find_member(data.decode("utf-8", "replace"), [name])
+    return find_member(content.decode("utf-8", "replace"), [name])
 
 
 def _outside_entries(manifest: Manifest, name: str) -> Iterator[Finding]:
@@ -180,10 +180,10 @@ def _outside_entries(manifest: Manifest, name: str) -> Iterator[Finding]:
             yield _broken(catalogue.MANIFEST_JSON, error, name)
 
 
-def _version(declared: str, name: str, data: bytes, field: str) -> Iterator[Finding]:
+def _version(declared: str, name: str, content: bytes, field: str) -> Iterator[Finding]:
     if may_write(declared):
         return
-    place = _member(data, field)
+    place = _member(content, field)
     kind = "invalid" if major_version(declared) is None else "unsupported"
     message = (
         f"{kind} {field} {declared[:40]!r}: expected {SUPPORTED_MAJOR}.x; the file is not written"

@@ -16,9 +16,9 @@ class Severity(StrEnum):
     NOTE = "note"
 
 
-def pluralize(number: int, one: str, many: str) -> str:
+def pluralize(number: int, singular: str, plural: str) -> str:
     """Return a number with its singular or plural words."""
-    return f"{number:,} {one if number == 1 else many}"
+    return f"{number:,} {singular if number == 1 else plural}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,11 +91,11 @@ class Finding:
     def as_json(self) -> Members:
         """Return `{check, severity, message, file, line?, column?, field?}`."""
         places = {"line": self.line, "column": self.column, "field": self.field}
-        given = {name: value for name, value in places.items() if value is not None}
+        known_places = {name: value for name, value in places.items() if value is not None}
         return {
             "check": self.check.id,
             "severity": self.severity.value,
             "message": self.message,
             "file": self.file,
-            **given,
+            **known_places,
         }

@@ -94,10 +94,10 @@ class LineageFacts:
             self.first_uncommitted = _least(self.first_uncommitted, lineage.first.rank)
 
 
-def _least(one: Rank | None, other: Rank | None) -> Rank | None:
-    if one is None or other is None:
-        return one or other
-    return min(one, other)
+def _least(left: Rank | None, right: Rank | None) -> Rank | None:
+    if left is None or right is None:
+        return left or right
+    return min(left, right)
 
 
 def _slim(record: LogRecord) -> LogRecord:
@@ -177,9 +177,9 @@ def check_commits(context: CheckContext, facts: LineageFacts) -> Iterator[Findin
     stale: list[Rank] = []
     resolver = CommitResolver(repository, context.directory.project, context.directory.log)
     pending = _uncommitted(context, facts)
-    while some := list(islice(pending, _RESOLVED_AT_ONCE)):
-        derived = resolve_commits(some, resolver)
-        for lineage in some:
+    while batch := list(islice(pending, _RESOLVED_AT_ONCE)):
+        derived = resolve_commits(batch, resolver)
+        for lineage in batch:
             if lineage.first.id not in derived:
                 (fresh if lineage.first.moment >= since else stale).append(lineage.rank)
     if fresh:

@@ -98,11 +98,11 @@ class LinesOnDisk:
         """
         same = sum(1 for _ in takewhile(_is_equal, zip(self, lines(), strict=False)))
         differing = LineSet(islice(self, same, None))
-        known = LineSet(line for line in lines() if line in differing) if differing else differing
+        shared = LineSet(line for line in lines() if line in differing) if differing else differing
         return frozenset(
             number
             for number, line in enumerate(islice(self, same, None), same + 1)
-            if line.strip() and line not in known
+            if line.strip() and line not in shared
         )
 
 

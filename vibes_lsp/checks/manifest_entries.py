@@ -78,17 +78,17 @@ def tally_entries(context: CheckContext, keys: Sequence[str], tally: EntryTally)
 
 def _check_entry(context: CheckContext, key: str, tally: EntryTally) -> Members | None:
     """Check members and hash of an entry; return it, or None if it is not a valid object."""
-    found = tally.findings
+    findings = tally.findings
     try:
         entry = parse_object(context.trail.manifest.raw(key))
     except MalformedJson as error:
-        found.append(
+        findings.append(
             context.in_entry(catalogue.ENTRY_FIELD, f"entry {key[:8]}: {error.reason}", key)
         )
         return None
     for problem in entry_problems(entry):
         check = catalogue.TIMESTAMP if problem.kind == "timestamp" else catalogue.ENTRY_FIELD
-        found.append(
+        findings.append(
             context.in_entry(check, f"{problem.field}: {problem.message}", key, problem.field)
         )
     variants = _explain(key, entry, context)
@@ -96,11 +96,11 @@ def _check_entry(context: CheckContext, key: str, tally: EntryTally) -> Members 
     tally.first_keys.setdefault(variants[-1], key)
     if variants == (ContextVariant.MISMATCH,):
         message = f"entry {key[:8]} does not match its key in any known variant"
-        found.append(context.in_entry(catalogue.HASH_MISMATCH, message, key))
+        findings.append(context.in_entry(catalogue.HASH_MISMATCH, message, key))
     kind = entry.get("type")
     if kind == ContextType.PROMPT and text(entry, "prompt_text") == "":
         message = "prompt_text is empty"
-        found.append(context.in_entry(catalogue.PROMPT_EMPTY, message, key, "prompt_text"))
+        findings.append(context.in_entry(catalogue.PROMPT_EMPTY, message, key, "prompt_text"))
     if kind == ContextType.REASONING and not text(entry, "reasoning_model"):
         tally.without_model += 1
         tally.first_without_model = tally.first_without_model or key
@@ -231,7 +231,7 @@ class _EntryText(NamedTuple):
 def _check_privacy(context: CheckContext, texts: Sequence[_EntryText], tally: EntryTally) -> None:
     """Add one finding per entry and kind of secret, and count paths of home directories."""
     rules = MaskingRules(allow=context.config.config.redaction.allow)
-    values = [each.text for each in texts]
+    values = [entry_text.text for entry_text in texts]
     at_home = [
         texts[index].key
         for index in JoinedTexts(values).containing(*_HOME_PARTS)
@@ -244,8 +244,8 @@ def _check_privacy(context: CheckContext, texts: Sequence[_EntryText], tally: En
     for index, kinds in sorted(secret_kinds_of(values, rules).items()):
         key, member, _ = texts[index]
         secrets.setdefault(key, set()).update((member, kind) for kind in kinds)
-    for key, found in secrets.items():
-        for member, kind in sorted(found):
+    for key, entry_secrets in secrets.items():
+        for member, kind in sorted(entry_secrets):
             message = f"{member} may contain a secret: {kind}"
             tally.findings.append(context.in_entry(catalogue.SECRET, message, key, member))
 
@@ -266,6 +266,6 @@ def _texts(entry: Members) -> Iterator[tuple[str, str]]:
         if isinstance(value, str):
             yield member, value[:_MAX_TEXT]
         elif isinstance(value, list):
-            pending.extend((member, item) for item in value)
+            pending.extend((member, nested) for nested in value)
         elif isinstance(value, dict):
-            pending.extend((member, item) for item in value.values())
+            pending.extend((member, nested) for nested in value.values())

@@ -79,7 +79,7 @@ def _only_removed(before: Sequence[str], now: Sequence[str]) -> bool:
     """Whether patterns were only removed, and none is a negation, which includes files again."""
     remaining = iter(before)
     return all(pattern in remaining for pattern in now) and not any(
-        each.startswith("!") for each in before
+        pattern.startswith("!") for pattern in before
     )
 
 
@@ -149,12 +149,12 @@ def _changed(field: str, old: str, new: str, loosens: bool) -> PolicyChange:  # 
 
 
 def _strictest_actions(policy: Policy) -> Mapping[str, RuleAction]:
-    found: dict[str, RuleAction] = {}
+    actions: dict[str, RuleAction] = {}
     for rule in policy.rules:
-        found[rule.condition] = max(
-            rule.action, found.get(rule.condition, rule.action), key=_ACTIONS.index
+        actions[rule.condition] = max(
+            rule.action, actions.get(rule.condition, rule.action), key=_ACTIONS.index
         )
-    return found
+    return actions
 
 
 def _shown(value: JsonValue | Sequence[str] | float, empty: str = "none") -> str:

@@ -56,12 +56,12 @@ def _finding(context: CheckContext, path: Path) -> Finding:
 
 def _files_below(folder: Path) -> Iterator[Path]:
     """Yield files of the audit directory whose name may be that of a key; `blobs` have others."""
-    found = 0
+    count = 0
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if name not in {"blobs", "spool", "wal"}]
         for name in names:
-            found += 1
-            if found > _MAX_FILES:
+            count += 1
+            if count > _MAX_FILES:
                 return
             if _NAME.fullmatch(name):
                 yield Path(parent, name)
@@ -72,7 +72,7 @@ def _private_key(path: Path, project: Path) -> bytes | None:
     if not is_inside(path, project):
         return None
     try:
-        found = _PRIVATE.search(read_file(path, limit=_MAX_SIZE) or b"")
+        match = _PRIVATE.search(read_file(path, limit=_MAX_SIZE) or b"")
     except UnreadableFile:
         return None
-    return None if found is None else found[1]
+    return None if match is None else match[1]

@@ -121,36 +121,36 @@ class RecordChecks:
 
     def check(self, record: LogRecord) -> list[Finding]:
         """Return the findings about one record, without those of `check_annotation_ends`."""
-        found: list[Finding] = []
+        findings: list[Finding] = []
         context, tally, members, line = self._subject, self.tally, record.members, record.line
         kind = members.get("type")
         for problem in record_problems(members):
             check = catalogue.TIMESTAMP if problem.kind == "timestamp" else catalogue.RECORD_FIELD
             where = f"{problem.field}: " if problem.field else ""
             message = f"{where}{problem.message}"
-            found.append(context.in_log(check, message, line, problem.field or None))
+            findings.append(context.in_log(check, message, line, problem.field or None))
         timestamp = text(members, "timestamp") or ""
         moment = parse_timestamp(timestamp)
         if moment is not None and moment > self._latest:
             message = f"timestamp {timestamp} is in the future"
-            found.append(context.in_log(catalogue.TIMESTAMP_FUTURE, message, line, "timestamp"))
+            findings.append(context.in_log(catalogue.TIMESTAMP_FUTURE, message, line, "timestamp"))
         variant = explain_annotation_id(members)[-1]
         if not self.count_repeated(record, variant):
             tally.ids[variant] += 1
         tally.first_ids.setdefault(variant, line)
         if variant == IdVariant.MISMATCH:
             message = "annotation_id does not match this record in any known variant"
-            found.append(context.in_log(catalogue.ID_MISMATCH, message, line, "annotation_id"))
+            findings.append(context.in_log(catalogue.ID_MISMATCH, message, line, "annotation_id"))
         if members.get("assurance_level") in self._levels_below and record.is_annotation:
             tally.below += 1
             tally.first_below = tally.first_below or line
-        found += self._hashes(members, line)
+        findings += self._hashes(members, line)
         if kind == RecordType.EDGE:
-            found += self._ends(record)
+            findings += self._ends(record)
         session = text(members, "session_id")
         if session and session not in self._sessions and kind != RecordType.SESSION:
             tally.unknown_sessions.setdefault(session, line)
-        return found
+        return findings
 
     def count_repeated(self, record: LogRecord, variant: IdVariant | None = None) -> bool:
         """Count a record, if others may have its id; return whether they do."""
@@ -331,13 +331,13 @@ def _delegation(
                 record.line,
                 name,
             )
-    known = sessions.get(child)
-    if known is not None and known.text("parent_session_id") != parent:
+    child_session = sessions.get(child)
+    if child_session is not None and child_session.text("parent_session_id") != parent:
         message = f"the start record of session {child[:36]} lacks its parent {parent[:36]}"
         yield context.in_log(
             catalogue.DELEGATION_CHILD,
             message,
-            known.start.line if known.start else record.line,
+            child_session.start.line if child_session.start else record.line,
             "parent_session_id",
         )
 

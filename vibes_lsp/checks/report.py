@@ -109,7 +109,7 @@ class Report:
 
     def with_findings(self, more: Sequence[Finding]) -> Report:
         """Return the report with further findings."""
-        findings = sorted((*self.findings, *more), key=lambda each: each.sort_key)
+        findings = sorted((*self.findings, *more), key=lambda finding: finding.sort_key)
         return replace(self, findings=tuple(findings))
 
     @property
@@ -298,14 +298,14 @@ def check_added(
     added_keys = frozenset(
         key for key in context.trail.manifest if _is_new(key, context.trail.manifest, before)
     )
-    known = _base_problems(context, before, policy_at(repository, directory, base))
+    base_problems = _base_problems(context, before, policy_at(repository, directory, base))
     if not has_log(repository, directory, base):
-        known |= {(catalogue.LOG_MISSING.id, None, "annotations.jsonl is missing")}
+        base_problems |= {(catalogue.LOG_MISSING.id, None, "annotations.jsonl is missing")}
     had_annotations = any(line.strip() for line in lines_at(directory, repository, base))
     for finding in _added_findings(context, lines, added_keys):
         if (
             finding.severity != Severity.ERROR
-            or (finding.check.id, finding.field, finding.message) in known
+            or (finding.check.id, finding.field, finding.message) in base_problems
         ):
             continue
         required = _REQUIRED_BY_LEVEL.get(finding.check.id)
@@ -351,8 +351,8 @@ def _added_records(context: CheckContext, lines: Sequence[int]) -> Iterator[Find
     log, groups = context.trail.log, LineageGroups(context.trail.log)
     records = RecordChecks(context, groups)
     readable = (line for line in lines if log.kind(line) in _RECORDS)
-    while some := list(islice(readable, _LINES_AT_ONCE)):
-        for line, record in log.decode(some):
+    while batch := list(islice(readable, _LINES_AT_ONCE)):
+        for line, record in log.decode(batch):
             if isinstance(record, MalformedJson):
                 log.undecodable[line] = record.reason
                 continue
@@ -374,4 +374,4 @@ def _base_problems(
     trail.manifest = before
     base_context = CheckContext(trail, config, context.repository, context.now)
     findings = [*check_config(base_context), *check_manifest(base_context)]
-    return frozenset((each.check.id, each.field, each.message) for each in findings)
+    return frozenset((finding.check.id, finding.field, finding.message) for finding in findings)

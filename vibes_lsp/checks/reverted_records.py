@@ -78,20 +78,20 @@ class Reverts:
 
         An edge of an annotation that is still in the log is no part of a revert.
         """
-        found = next((each for each in self._clean if line in each.lines), None)
-        record = None if found is None else object_or_none(line)
+        revert = next((revert for revert in self._clean if line in revert.lines), None)
+        record = None if revert is None else object_or_none(line)
         if record is None or text(record, "type") != RecordType.EDGE:
-            return found
+            return revert
         ends = (text(record, name) for name in ("source_ref", "target_ref"))
-        return None if any(end and self.log.by_id(end) is not None for end in ends) else found
+        return None if any(end and self.log.by_id(end) is not None for end in ends) else revert
 
     def of_entry(self, key: str) -> Revert | None:
         """Return the revert that took an entry of the manifest away; None if none did."""
-        return next((each for each in self._clean if key in each.entries), None)
+        return next((revert for revert in self._clean if key in revert.entries), None)
 
     @cached_property
     def _clean(self) -> tuple[Revert, ...]:
-        return tuple(each for each in self._all() if self._is_clean(each))
+        return tuple(revert for revert in self._all() if self._is_clean(revert))
 
     def _all(self) -> Iterator[Revert]:
         options = ("-z", "--format=%H%n%B", "--grep=^This reverts commit", f"-{_MAX_REVERTS}")
@@ -112,7 +112,10 @@ class Reverts:
     def _added(self, commit: str, parent: str | None) -> tuple[frozenset[bytes], frozenset[str]]:
         """Return the lines and entries that a commit added to the trail."""
         logs, manifests = (
-            [b"" if each is None else self._audit_file(each, name) for each in (parent, commit)]
+            [
+                b"" if revision is None else self._audit_file(revision, name)
+                for revision in (parent, commit)
+            ]
             for name in (LOG_NAME, MANIFEST_NAME)
         )
         before, after = map(_lines, logs)
