@@ -42,7 +42,7 @@ def agent_steps(directory: AuditDir, home: UserHome, now: datetime) -> Iterator[
     is_hooked = False
     for agent in AGENTS:
         report = inspect_agent(agent, directory.project, home)
-        events = [each for each in logged if each.agent == agent.name]
+        events = [event for event in logged if event.agent == agent.name]
         hooked = any(file.state not in (None, HookState.ABSENT) for file in report.files)
         if not (report.is_installed or hooked or events):
             absent.append(agent.name)
@@ -53,7 +53,7 @@ def agent_steps(directory: AuditDir, home: UserHome, now: datetime) -> Iterator[
         yield from _trust(report, is_proven=bool(events))
         yield from _events(agent, directory, events, now, is_hooked=hooked)
     yield from _program(is_hooked=is_hooked)
-    strange = [each for each in logged if each.agent == NO_AGENT]
+    strange = [event for event in logged if event.agent == NO_AGENT]
     if strange:
         yield _step(
             "other payloads",
@@ -73,20 +73,20 @@ def _step(about: str, health: Health, message: str, hint: str = "") -> Step:
 def _program(*, is_hooked: bool) -> Iterator[Step]:
     """Yield whether the hooks find this program."""
     about = "vibes on PATH"
-    found = shutil.which(PROGRAM)
+    executable = shutil.which(PROGRAM)
     own = Path(sys.executable).parent
-    if found is None:
+    if executable is None:
         yield _step(
             about,
             Health.PROBLEM if is_hooked else Health.NOTE,
             "it is not there, so hooks in the configuration of a project record nothing",
             f"add this folder to PATH: {own}",
         )
-    elif Path(found).resolve().parent != own and not _starts_this_python(Path(found)):
+    elif Path(executable).resolve().parent != own and not _starts_this_python(Path(executable)):
         yield _step(
             about,
             Health.NOTE,
-            f"hooks run another installation than this one: {found}",
+            f"hooks run another installation than this one: {executable}",
             "update both, or remove one",
         )
 
@@ -182,9 +182,9 @@ def _events(
         Health.OK if last.recorded or last.outcome in _EXPECTED else Health.NOTE,
         f"last event {_age(last, now)}: {last.event or 'without a name'}: {last.outcome}",
     )
-    lost = [each for each in events if not each.recorded and each.outcome not in _EXPECTED]
+    lost = [event for event in events if not event.recorded and event.outcome not in _EXPECTED]
     if lost:
-        reason, _ = Counter(each.outcome for each in lost).most_common(1)[0]
+        reason, _ = Counter(event.outcome for event in lost).most_common(1)[0]
         yield _step(
             agent.name,
             Health.NOTE,

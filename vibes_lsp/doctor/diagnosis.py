@@ -242,8 +242,10 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
         )
     yield from _filter(context.trail.directory.project, path, about)
     shown = deduplicate(context.trail.lineages_in(path))
-    placeholders = sum(1 + len(each.duplicates) for each in shown if each.is_placeholder)
-    history = sum(bool(each.lineage.superseded_by) for each in shown)
+    placeholders = sum(
+        1 + len(annotation.duplicates) for annotation in shown if annotation.is_placeholder
+    )
+    history = sum(bool(annotation.lineage.superseded_by) for annotation in shown)
     if shown:
         message = pluralize(len(shown), "annotation", "annotations")
         message += f", {history:,} of them superseded" if history else ""
@@ -262,9 +264,9 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
         return
     name = normal_path(path).rsplit("/", 1)[-1]
     same_name = [
-        each
-        for each in context.trail.annotated_paths()
-        if normal_path(each).rsplit("/", 1)[-1] == name
+        annotated_path
+        for annotated_path in context.trail.annotated_paths()
+        if normal_path(annotated_path).rsplit("/", 1)[-1] == name
     ]
     if same_name:
         hint = f"the log has annotations of {', '.join(same_name[:3])}"
@@ -301,13 +303,13 @@ def _unverified_reasons(trail: Trail, repository: Repository | None, path: str) 
         return ""
     with ProjectLocator(trail, repository=repository) as locator:
         unverified = [
-            (why, in_git_since(each))
-            for each in locator.locate(path, text)
-            if (why := why_unverified(each)) is not None
+            (why, in_git_since(placement))
+            for placement in locator.locate(path, text)
+            if (why := why_unverified(placement)) is not None
         ]
     reasons = Counter(why for why, _ in unverified)
     return "; ".join(
-        _reason(why, count, {when for other, when in unverified if other == why and when})
+        _reason(why, count, {when for cause, when in unverified if cause == why and when})
         for why, count in reasons.items()
     )
 

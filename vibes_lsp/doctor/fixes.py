@@ -72,13 +72,14 @@ def _permissions(directory: AuditDir) -> Iterator[Fix]:
 
 
 def _temporary_files(directory: AuditDir, now: datetime) -> Iterator[Fix]:
-    found = abandoned_files(directory, now)
-    for path in found:
+    abandoned = abandoned_files(directory, now)
+    for path in abandoned:
         with suppress(OSError):
             path.unlink(missing_ok=True)
-    if found:
+    if abandoned:
         yield Fix(
-            "temporary files", f"removed {pluralize(len(found), 'file', 'files')} of ended programs"
+            "temporary files",
+            f"removed {pluralize(len(abandoned), 'file', 'files')} of ended programs",
         )
 
 
@@ -105,7 +106,7 @@ def _agent_hooks(directory: AuditDir, home: UserHome, program: str) -> Iterator[
             wanted = PROGRAM if scope is Scope.PROJECT else program or PROGRAM
             try:
                 done = add_agent(agent, scope, directory.project, home, program=wanted)
-                names = ", ".join(str(each.path) for each in done.files)
+                names = ", ".join(str(file.path) for file in done.files)
                 yield Fix(agent.name, f"hooks updated in {names}")
             except VibesError as error:
                 yield Fix(agent.name, error.message, failed=True)

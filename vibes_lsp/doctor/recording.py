@@ -153,18 +153,18 @@ def _waiting_records(directory: AuditDir) -> Iterator[Step]:
     )
     if not count and place_of_waiting(directory) is None:
         return
-    found = pluralize(count, "annotation waits", "annotations wait")
+    summary = pluralize(count, "annotation waits", "annotations wait")
     if late:
         yield _step(
             about,
             Health.NOTE,
-            f"{found}; {len(late)} of them in commits that no hook saw",
+            f"{summary}; {len(late)} of them in commits that no hook saw",
             "the next commit has them, or run `vibes flush --commit`",
         )
     elif count and place_of_waiting(directory) is None:
-        yield _step(about, Health.NOTE, f"{found}, and no hook writes them", "run `vibes flush`")
+        yield _step(about, Health.NOTE, f"{summary}, and no hook writes them", "run `vibes flush`")
     else:
-        yield _step(about, Health.OK, f"{found} for a commit" if count else "none")
+        yield _step(about, Health.OK, f"{summary} for a commit" if count else "none")
     if records_in_journal(directory).is_file():
         yield _step(
             about,
@@ -182,18 +182,18 @@ def _received(name: str, now: datetime) -> datetime:
 
 
 def _locks(directory: AuditDir) -> Step:
-    held: list[str] = []
+    held_locks: list[str] = []
     for folder in (directory.journal, directory.spool):
         for path in sorted(folder.glob("*.lock")):
             holder = None if path.is_symlink() else _holder(path)
             if holder is not None:
-                held.append(f"{path.relative_to(directory.path).as_posix()} by {holder}")
-    if not held:
+                held_locks.append(f"{path.relative_to(directory.path).as_posix()} by {holder}")
+    if not held_locks:
         return _step("locks", Health.OK, "none is held; locks of ended programs do not remain")
     return _step(
         "locks",
         Health.NOTE,
-        f"held: {', '.join(held)}",
+        f"held: {', '.join(held_locks)}",
         "programs wait for it; if it does not end, end that program",
     )
 
@@ -208,26 +208,26 @@ def _holder(path: Path) -> str | None:
 
 
 def _temporary(directory: AuditDir, now: datetime) -> Iterator[Step]:
-    found = abandoned_files(directory, now)
-    if found:
-        number = pluralize(len(found), "temporary file", "temporary files")
+    abandoned = abandoned_files(directory, now)
+    if abandoned:
+        number = pluralize(len(abandoned), "temporary file", "temporary files")
         yield _step("temporary files", Health.NOTE, f"{number} of ended programs", FIX)
 
 
 def abandoned_files(directory: AuditDir, now: datetime) -> list[Path]:
     """Return the temporary files in a trail whose programs have ended."""
     folders = (directory.path, *private_folders(directory), directory.blobs, directory.journal)
-    found: list[Path] = []
+    abandoned: list[Path] = []
     own = (folder for folder in folders if is_inside(folder, directory.path))
     for path in (path for folder in own for path in temporary_files(folder)):
         if not _TEMPORARY.fullmatch(path.name):
             continue
         try:
             if now.timestamp() - path.lstat().st_mtime > _ABANDONED:
-                found.append(path)
+                abandoned.append(path)
         except OSError:
             continue
-    return found
+    return abandoned
 
 
 def private_folders(directory: AuditDir) -> tuple[Path, ...]:
@@ -254,7 +254,7 @@ def wrong_modes(directory: AuditDir) -> list[WrongMode]:
     """Return files and folders whose permissions are too wide; none on Windows."""
     if os.name == "nt":
         return []
-    found: list[WrongMode] = []
+    too_wide: list[WrongMode] = []
     shared = (directory.path, directory.log, directory.manifest, directory.config)
     for path in (*shared, directory.journal, directory.spool, *private_folders(directory)):
         try:
@@ -266,10 +266,10 @@ def wrong_modes(directory: AuditDir) -> list[WrongMode]:
         mode = stat.S_IMODE(status.st_mode)
         name = path.relative_to(directory.project).as_posix()
         if path in private_folders(directory) and mode & 0o077:
-            found.append(WrongMode(path, 0o700, f"other users can open {name}"))
+            too_wide.append(WrongMode(path, 0o700, f"other users can open {name}"))
         elif mode & 0o002:
-            found.append(WrongMode(path, mode & ~0o002, f"every user can change {name}"))
-    return found
+            too_wide.append(WrongMode(path, mode & ~0o002, f"every user can change {name}"))
+    return too_wide
 
 
 def _permissions(directory: AuditDir) -> Step:
@@ -288,7 +288,7 @@ def _permissions(directory: AuditDir) -> Step:
     wrong = wrong_modes(directory)
     if wrong:
         more = f" and {len(wrong) - _MAX_NAMED} more" if len(wrong) > _MAX_NAMED else ""
-        message = "; ".join(each.message for each in wrong[:_MAX_NAMED])
+        message = "; ".join(wrong_mode.message for wrong_mode in wrong[:_MAX_NAMED])
         return _step(about, Health.PROBLEM, message + more, FIX)
     return _step(about, Health.OK, "the trail is writable, and only you can read what waits")
 

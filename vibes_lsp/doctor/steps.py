@@ -64,7 +64,7 @@ class Step:
 def age(moment: datetime, now: datetime) -> str:
     """Return how long ago something was, such as `2 hours ago`."""
     seconds = int((now - moment).total_seconds())
-    for length, one, many in _UNITS:
+    for length, singular, plural in _UNITS:
         if seconds >= length:
-            return f"{pluralize(seconds // length, one, many)} ago"
+            return f"{pluralize(seconds // length, singular, plural)} ago"
     return f"{pluralize(max(seconds, 0), 'second', 'seconds')} ago"
