@@ -119,5 +119,5 @@ def move_function(limits: str) -> str:
     head, function, tail = limits.partition(
         "def recent(times: list[float], now: float) -> list[float]:\n"
     )
-    body, rest = tail.split("\n\n\n", 1)
-    return f"{head}{rest}\n\n{function}{body}\n"
+    body, remainder = tail.split("\n\n\n", 1)
+    return f"{head}{remainder}\n\n{function}{body}\n"

@@ -132,7 +132,7 @@ class _Shop:
             "docs/accounts.md",
             "# Accounts\n\nAn address and a password. A mail confirms the address.\n",
         )
-        made = initialise(
+        initialised = initialise(
             self._root,
             project_name="shop",
             level=AssuranceLevel.LOW,
@@ -140,7 +140,7 @@ class _Shop:
             tool_version=__version__,
             now=self._now(),
         )
-        self._record_at(AssuranceLevel.LOW, made.directory)
+        self._record_at(AssuranceLevel.LOW, initialised.directory)
         self._commit("Begin")
 
     def show_attempts(self) -> None:
@@ -162,12 +162,12 @@ class _Shop:
         self._write("src/limits.py", sources.LIMITS)
         with self._recorder() as recorder:
             session = recorder.start_session(*_CURSOR, description="Limits").session_id
-            asked = Origin(
+            origin = Origin(
                 session_id=session,
                 prompt=Prompt("Limit attempts: five an hour.", PromptType.CHAT_MESSAGE),
             )
             for start, end in ((3, 4), (7, 9), (12, 14)):
-                recorder.annotate_lines("src/limits.py", start, end, "create", asked)
+                recorder.annotate_lines("src/limits.py", start, end, "create", origin)
             recorder.end_session(session)
         self._commit("Limit attempts")
 
@@ -192,7 +192,7 @@ class _Shop:
                 "create",
                 Origin(session_id=session, prompt=prompt, reasoning=why),
             )
-            asked = Origin(
+            origin = Origin(
                 session_id=session,
                 prompt=Prompt(
                     "Store passwords safely. Use what the standard library has.",
@@ -206,7 +206,7 @@ class _Shop:
                 signals=(RiskSignal("org:security_sensitive", 1, "stores passwords"),),
             )
             hashing = (
-                recorder.annotate_lines("src/auth.py", 18, 22, "create", asked).annotation_id or ""
+                recorder.annotate_lines("src/auth.py", 18, 22, "create", origin).annotation_id or ""
             )
             self._delegate_tests(recorder, session)
             recorder.end_session(session)
@@ -259,13 +259,13 @@ class _Shop:
             recorder.execute(completion)
             self._write("src/mail.py", sources.MAIL)
             session = recorder.start_session(*_CLAUDE, description="Mail").session_id
-            asked = Prompt(
+            prompt = Prompt(
                 "A code is good for a quarter of an hour.",
                 PromptType.CHAT_MESSAGE,
                 ("src/mail.py",),
             )
             recorder.annotate_function(
-                "src/mail.py", "expired", "create", Origin(session_id=session, prompt=asked)
+                "src/mail.py", "expired", "create", Origin(session_id=session, prompt=prompt)
             )
             recorder.end_session(session)
             recorder.execute(_approval_of("src/mail.py"))
