@@ -59,11 +59,11 @@ def annotation_members(
         "line_end": integer(facts, "lineEnd"),
         "function_name": name(facts.get("functionName")),
         "owned_lines": [
-            Lines(line_start=start, line_end=end, kind=text(each, "kind"))
-            for each in ranges_by_kind(placement)
-            if isinstance(each, dict)
-            and (start := integer(each, "lineStart")) is not None
-            and (end := integer(each, "lineEnd")) is not None
+            Lines(line_start=start, line_end=end, kind=text(owned_range, "kind"))
+            for owned_range in ranges_by_kind(placement)
+            if isinstance(owned_range, dict)
+            and (start := integer(owned_range, "lineStart")) is not None
+            and (end := integer(owned_range, "lineEnd")) is not None
         ],
         "action": name(facts["action"]) or "",
         "state": str(facts["state"]),
@@ -101,12 +101,12 @@ def _review(review: Members) -> CountingReview | None:
 
 def _factors(facts: Members, quotations: Quotations) -> list[FactorAnswer]:
     recorded = facts.get("factors")
-    found: list[FactorAnswer] = []
-    for each in recorded[:_MAX_FACTORS] if isinstance(recorded, list) else []:
-        members = each if isinstance(each, dict) else {}
+    factors: list[FactorAnswer] = []
+    for factor in recorded[:_MAX_FACTORS] if isinstance(recorded, list) else []:
+        members = factor if isinstance(factor, dict) else {}
         value, weight = members.get("value"), members.get("weight")
         if isinstance(value, int | float) and isinstance(weight, int | float):
-            found.append(
+            factors.append(
                 FactorAnswer(
                     signal=name(members.get("signal")) or "",
                     value=value,
@@ -114,4 +114,4 @@ def _factors(facts: Members, quotations: Quotations) -> list[FactorAnswer]:
                     reason=quotations.quote(text(members, "reason"), _MAX_REASON),
                 )
             )
-    return found
+    return factors

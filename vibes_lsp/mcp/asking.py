@@ -93,8 +93,8 @@ class WhyArguments(FileLines):
     @override
     def _check_together(self) -> None:
         super()._check_together()
-        given = (self.line_start, self.function, self.code)
-        if sum(each is not None for each in given) > 1:
+        places = (self.line_start, self.function, self.code)
+        if sum(place is not None for place in places) > 1:
             raise WrongArgument("line_start", "give lines, a function or code, not several of them")
 
 
@@ -127,52 +127,54 @@ class _Place:
     is_whole_file: bool
 
 
-def provenance_at(project: ServedProject, wanted: FileLines) -> Provenance:
+def provenance_at(project: ServedProject, lines: FileLines) -> Provenance:
     """Return the annotations on lines of a file, owners first.
 
     Raises:
         WrongArgument: The file or the lines are not in the project.
         UnreadableFile: The file cannot be read.
     """
-    place = _place(project, wanted)
+    place = _place(project, lines)
     quotations = Quotations()
-    found = _located(project, place)
-    current = [(each, facts) for each, facts in found if each.is_current_edit]
-    shown = current[: wanted.limit]
+    located = _located(project, place)
+    current = [(placement, facts) for placement, facts in located if placement.is_current_edit]
+    shown = current[: lines.limit]
     return Provenance(
         file=path_text(place.path) or "",
         line_start=place.start,
         line_end=place.end,
-        annotations=[annotation_answer(each, facts, quotations) for each, facts in shown],
+        annotations=[annotation_answer(placement, facts, quotations) for placement, facts in shown],
         more=len(current) - len(shown),
-        hint=None if found else NOTHING_RECORDED,
+        hint=None if located else NOTHING_RECORDED,
         warnings=project.warnings,
     )
 
 
-def why(project: ServedProject, wanted: WhyArguments) -> Reasons:
+def why(project: ServedProject, arguments: WhyArguments) -> Reasons:
     """Return why lines are as they are: the edits on them and those that these replaced.
 
     Raises:
         WrongArgument: The file, the lines, the function or the code are not in the project.
         UnreadableFile: The file cannot be read.
     """
-    place = _place(project, wanted, function=wanted.function, code=wanted.code)
+    place = _place(project, arguments, function=arguments.function, code=arguments.code)
     quotations = Quotations()
-    found = _located(project, place)
-    shown = found[: wanted.limit]
+    located = _located(project, place)
+    shown = located[: arguments.limit]
     return Reasons(
         file=path_text(place.path) or "",
         line_start=place.start,
         line_end=place.end,
-        annotations=[reason(project.trail, each, facts, quotations) for each, facts in shown],
-        more=len(found) - len(shown),
-        hint=None if found else NOTHING_RECORDED,
+        annotations=[
+            reason(project.trail, placement, facts, quotations) for placement, facts in shown
+        ],
+        more=len(located) - len(shown),
+        hint=None if located else NOTHING_RECORDED,
         warnings=project.warnings,
     )
 
 
-def risk(project: ServedProject, wanted: Selection) -> Risks:
+def risk(project: ServedProject, selection: Selection) -> Risks:
     """Return the edits of the project with what their risk is computed from, highest first.
 
     Raises:
@@ -180,30 +182,30 @@ def risk(project: ServedProject, wanted: Selection) -> Risks:
     """
     policy = project.config.policy
     scored = [
-        (score, each)
-        for each in _selected(project, wanted)
-        if (score := _score(each.summary)) is not None
+        (score, annotation)
+        for annotation in _selected(project, selection)
+        if (score := _score(annotation.summary)) is not None
     ]
-    found = [each for _, each in sorted(scored, key=lambda pair: -pair[0])]
-    answers = _answers(project, found[: wanted.limit], with_factors=True)
+    ranked = [annotation for _, annotation in sorted(scored, key=lambda pair: -pair[0])]
+    answers = _answers(project, ranked[: selection.limit], with_factors=True)
     return Risks(
         is_scored=policy.computes_scores,
         thresholds={str(band): bound for band, bound in policy.thresholds.items()},
         annotations=answers,
-        more=len(found) - len(answers),
+        more=len(ranked) - len(answers),
         hint=None if policy.computes_scores else "The project's policy does not score risk.",
         warnings=project.warnings,
     )
 
 
-def review_queue(project: ServedProject, wanted: Selection) -> ReviewQueue:
+def review_queue(project: ServedProject, selection: Selection) -> ReviewQueue:
     """Return the edits that no person has reviewed as they are now, highest risk first.
 
     Raises:
         WrongArgument: The file is not in the project.
     """
-    queue = waiting(_selected(project, wanted))
-    answers = _answers(project, queue[: wanted.limit])
+    queue = waiting(_selected(project, selection))
+    answers = _answers(project, queue[: selection.limit])
     return ReviewQueue(
         annotations=answers,
         more=len(queue) - len(answers),
@@ -212,26 +214,26 @@ def review_queue(project: ServedProject, wanted: Selection) -> ReviewQueue:
     )
 
 
-def _selected(project: ServedProject, wanted: Selection) -> list[FoundAnnotation]:
+def _selected(project: ServedProject, selection: Selection) -> list[FoundAnnotation]:
     conditions = Filter(
-        model=wanted.model,
-        session=wanted.session_id,
-        band=None if wanted.band is None else str(wanted.band),
-        file=None if wanted.file is None else required_path(project.root, wanted.file),
+        model=selection.model,
+        session=selection.session_id,
+        band=None if selection.band is None else str(selection.band),
+        file=None if selection.file is None else required_path(project.root, selection.file),
     )
     return find_annotations(project.locator(), conditions, project.scorer())
 
 
 def _answers(
-    project: ServedProject, found: Sequence[FoundAnnotation], *, with_factors: bool = False
+    project: ServedProject, annotations: Sequence[FoundAnnotation], *, with_factors: bool = False
 ) -> list[AnnotationAnswer]:
-    summaries = [each.summary for each in found]
+    summaries = [annotation.summary for annotation in annotations]
     placed = {
         (path, placement.current.id): (placement, facts)
-        for path in {each.file_path for each in summaries}
+        for path in {summary.file_path for summary in summaries}
         for placement, facts in placements_in(project.locator(), path, project.scorer())
     }
-    keys = [(each.file_path, each.annotation_id) for each in summaries]
+    keys = [(summary.file_path, summary.annotation_id) for summary in summaries]
     quotations = Quotations()
     return [
         annotation_answer(*placed[key], quotations, prompt=SHORT, with_factors=with_factors)
@@ -240,8 +242,8 @@ def _answers(
     ]
 
 
-def _score(found: AnnotationSummary) -> float | None:
-    return found.stored_score if found.score is None else found.score
+def _score(summary: AnnotationSummary) -> float | None:
+    return summary.stored_score if summary.score is None else summary.score
 
 
 def _located(project: ServedProject, place: _Place) -> list[tuple[Placement, Members]]:
@@ -249,31 +251,32 @@ def _located(project: ServedProject, place: _Place) -> list[tuple[Placement, Mem
     blame = blame_file(project.locator(), place.path, place.text, project.scorer())
     lines = (place.start, place.end)
     touching = [
-        each
-        for each in blame.placements
-        if is_on_lines(each, *lines) or (place.is_whole_file and each.located.start is None)
+        placement
+        for placement in blame.placements
+        if is_on_lines(placement, *lines)
+        or (place.is_whole_file and placement.located.start is None)
     ]
-    touching.sort(key=lambda each: each.lineage.rank, reverse=True)
-    touching.sort(key=lambda each: (not owns_lines(each, *lines), each.is_history))
-    return [(each, blame.report.placement(each)) for each in touching]
+    touching.sort(key=lambda placement: placement.lineage.rank, reverse=True)
+    touching.sort(key=lambda placement: (not owns_lines(placement, *lines), placement.is_history))
+    return [(placement, blame.report.placement(placement)) for placement in touching]
 
 
 def _place(
     project: ServedProject,
-    wanted: FileLines,
+    lines: FileLines,
     *,
     function: str | None = None,
     code: str | None = None,
 ) -> _Place:
-    path = required_path(project.root, wanted.file)
+    path = required_path(project.root, lines.file)
     text = read_source(project.root, path)
     total = len(text.lines)
     if function is not None:
         start, end = _lines_of_function(text, path, function)
     elif code is not None:
         start, end = _lines_of_code(text, path, code)
-    elif wanted.line_start is not None:
-        start, end = wanted.line_start, min(wanted.line_end or wanted.line_start, total)
+    elif lines.line_start is not None:
+        start, end = lines.line_start, min(lines.line_end or lines.line_start, total)
     else:
         return _Place(path, text, 1, max(total, 1), is_whole_file=True)
     if start > total:
@@ -282,23 +285,23 @@ def _place(
 
 
 def _lines_of_function(text: Text, path: str, function: str) -> tuple[int, int]:
-    found = find_function(text, path, function, None)
-    if found is None:
+    definition = find_function(text, path, function, None)
+    if definition is None:
         raise WrongArgument("function", f"{function!r} is not found in {path}; give lines instead")
-    if found.ambiguous:
+    if definition.ambiguous:
         raise WrongArgument(
             "function", f"several definitions in {path} are called {function!r}; give lines instead"
         )
-    return found.start, found.end
+    return definition.start, definition.end
 
 
 def _lines_of_code(text: Text, path: str, code: str) -> tuple[int, int]:
     """Return the lines that have a text, which must be at one place only."""
-    wanted = Text(code.strip("\r\n")).lines
+    code_lines = Text(code.strip("\r\n")).lines
     starts = [
         number
-        for number in range(1, len(text.lines) - len(wanted) + 2)
-        if text.lines[number - 1 : number - 1 + len(wanted)] == wanted
+        for number in range(1, len(text.lines) - len(code_lines) + 2)
+        if text.lines[number - 1 : number - 1 + len(code_lines)] == code_lines
     ]
     if not starts:
         raise WrongArgument(
@@ -309,4 +312,4 @@ def _lines_of_code(text: Text, path: str, code: str) -> tuple[int, int]:
         raise WrongArgument(
             "code", f"{path} has these lines at several places, from line {shown}; give lines"
         )
-    return starts[0], starts[0] + len(wanted) - 1
+    return starts[0], starts[0] + len(code_lines) - 1

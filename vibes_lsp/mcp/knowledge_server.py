@@ -122,7 +122,7 @@ def _offered_tools(knowledge: KnowledgeBase, tools: str) -> list[str]:
     """
     is_trusted = knowledge.config().review.approver_role == TRUSTED_AGENT
     chosen = METHODS if tools == "full" else MINIMAL
-    return [each for each in chosen if is_trusted or each not in _DECIDING]
+    return [method for method in chosen if is_trusted or method not in _DECIDING]
 
 
 def _listed(offered: list[str]) -> list[types.Tool]:
@@ -176,9 +176,9 @@ class _Answers:
         for template, (method, form, _) in _TEMPLATES.items():
             prefix = template.removesuffix("{id}")
             if uri.startswith(prefix):
-                found = self._methods.call(method, {"id": uri.removeprefix(prefix)})
-                if isinstance(found, dict):
-                    dumped = dump_page(found) if form == "text/markdown" else dump_yaml(found)
+                members = self._methods.call(method, {"id": uri.removeprefix(prefix)})
+                if isinstance(members, dict):
+                    dumped = dump_page(members) if form == "text/markdown" else dump_yaml(members)
                     return form, _visible(dumped.decode())
         raise UnknownId("no such resource")
 
@@ -213,5 +213,5 @@ def _visible(value: Any) -> Any:
     if isinstance(value, str):
         return "\n".join(map(without_invisible, value.split("\n")))
     if isinstance(value, dict):
-        return {str(name): _visible(each) for name, each in value.items()}
-    return [_visible(each) for each in value] if isinstance(value, list) else value
+        return {str(name): _visible(member) for name, member in value.items()}
+    return [_visible(element) for element in value] if isinstance(value, list) else value

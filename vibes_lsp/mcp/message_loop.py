@@ -103,9 +103,9 @@ def _create_server(served: Served, thread: ThreadPoolExecutor) -> Server[Any]:
         return types.ListToolsResult(tools=list(served.tools))
 
     async def call_tool(_: _Context, call: types.CallToolRequestParams) -> types.CallToolResult:
-        if call.name not in known:
+        if call.name not in tool_names:
             raise MCPError(
-                types.INVALID_PARAMS, f"no tool has this name; there are {', '.join(known)}"
+                types.INVALID_PARAMS, f"no tool has this name; there are {', '.join(tool_names)}"
             )
         return await run(partial(_call, served, call.name, call.arguments or {}))
 
@@ -115,8 +115,10 @@ def _create_server(served: Served, thread: ThreadPoolExecutor) -> Server[Any]:
     async def list_templates(_: _Context, __: object) -> types.ListResourceTemplatesResult:
         return types.ListResourceTemplatesResult(resource_templates=list(served.templates))
 
-    async def read(_: _Context, asked: types.ReadResourceRequestParams) -> types.ReadResourceResult:
-        uri = str(asked.uri)
+    async def read(
+        _: _Context, request: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(request.uri)
         form, text = await run(partial(_request, partial(served.read, uri)))
         content = types.TextResourceContents(uri=uri, mime_type=form, text=text)
         return types.ReadResourceResult(contents=[content])
@@ -124,12 +126,14 @@ def _create_server(served: Served, thread: ThreadPoolExecutor) -> Server[Any]:
     async def list_prompts(_: _Context, __: object) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=list(served.prompts))
 
-    async def get_prompt(_: _Context, asked: types.GetPromptRequestParams) -> types.GetPromptResult:
-        write = partial(served.write_prompt, asked.name, asked.arguments or {})
+    async def get_prompt(
+        _: _Context, request: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        write = partial(served.write_prompt, request.name, request.arguments or {})
         content = types.TextContent(type="text", text=await run(partial(_request, write)))
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=content)])
 
-    known = [tool.name for tool in served.tools]
+    tool_names = [tool.name for tool in served.tools]
     return Server(
         served.name,
         version=__version__,
@@ -195,6 +199,6 @@ class _Messages(io.TextIOBase):
         ends = line[:_END]
         while not line.endswith(b"\n") and (more := self._stdin.readline(MAX_MESSAGE)):
             line = line[-_END:] + more
-        found = _ID.findall(ends + line[-_END:])
-        identifier = found[-1] if len(found) == 1 else b"null"
+        identifiers = _ID.findall(ends + line[-_END:])
+        identifier = identifiers[-1] if len(identifiers) == 1 else b"null"
         return f'{{"jsonrpc":"2.0","id":{identifier.decode()},"method":"{_TOO_LONG}"}}\n'

@@ -43,22 +43,22 @@ class PromptArguments(Checked):
     limit: Limit = 10
 
 
-def find_prompts(project: ServedProject, wanted: PromptArguments) -> Prompts:
+def find_prompts(project: ServedProject, arguments: PromptArguments) -> Prompts:
     """Return the prompts that match, newest first, with the lines that they caused.
 
     Raises:
         WrongArgument: The file is not in the project.
     """
-    folder = None if wanted.file is None else required_path(project.root, wanted.file)
+    folder = None if arguments.file is None else required_path(project.root, arguments.file)
     caused = _lineages_by_prompt(project)
-    found = [
+    prompts = [
         (key, entry)
-        for key, entry in _prompts(project, wanted.text)
-        if (folder is None and wanted.session_id is None)
-        or any(_matches(each, folder, wanted.session_id) for each in caused.get(key, ()))
+        for key, entry in _prompts(project, arguments.text)
+        if (folder is None and arguments.session_id is None)
+        or any(_matches(lineage, folder, arguments.session_id) for lineage in caused.get(key, ()))
     ]
-    found.sort(key=lambda each: text(each[1], "created_at") or "", reverse=True)
-    shown, quotations = found[: wanted.limit], Quotations()
+    prompts.sort(key=lambda prompt: text(prompt[1], "created_at") or "", reverse=True)
+    shown, quotations = prompts[: arguments.limit], Quotations()
     lineages = {key: caused.get(key, [])[::-1] for key, _ in shown}
     located = _locate(project, lineages, quotations)
     return Prompts(
@@ -66,31 +66,31 @@ def find_prompts(project: ServedProject, wanted: PromptArguments) -> Prompts:
             _answer(key, entry, located[key], len(lineages[key]), quotations)
             for key, entry in shown
         ],
-        more=len(found) - len(shown),
-        hint=None if found else "No recorded prompt matches.",
+        more=len(prompts) - len(shown),
+        hint=None if prompts else "No recorded prompt matches.",
         warnings=project.warnings,
     )
 
 
 def _prompts(project: ServedProject, part: str | None) -> Iterator[tuple[str, Members]]:
     """Yield the recorded prompts with a text in them."""
-    manifest, wanted = project.trail.manifest, (part or "").casefold()
+    manifest, needle = project.trail.manifest, (part or "").casefold()
     for key in manifest:
         entry = manifest.entry(key) if _PROMPT in manifest.raw(key) else None
         if entry is None or entry.get("type") != ContextType.PROMPT:
             continue
-        if wanted in (text(entry, "prompt_text") or "").casefold():
+        if needle in (text(entry, "prompt_text") or "").casefold():
             yield key, entry
 
 
 def _lineages_by_prompt(project: ServedProject) -> dict[str, list[Lineage]]:
     """Return the edits that each prompt caused, oldest first."""
-    found: dict[str, list[Lineage]] = {}
+    lineages: dict[str, list[Lineage]] = {}
     for lineage in project.trail.lineages():
         key = lineage.current.text("prompt_hash")
         if key is not None:
-            found.setdefault(key, []).append(lineage)
-    return found
+            lineages.setdefault(key, []).append(lineage)
+    return lineages
 
 
 def _matches(lineage: Lineage, folder: str | None, session: str | None) -> bool:
@@ -105,13 +105,13 @@ def _locate(
     project: ServedProject, lineages: dict[str, list[Lineage]], quotations: Quotations
 ) -> dict[str, list[AnnotationAnswer]]:
     """Return where the first edits of each prompt are now; those of missing files are left out."""
-    wanted = {key: each[:_MAX_ANNOTATIONS] for key, each in lineages.items()}
+    first_lineages = {key: caused[:_MAX_ANNOTATIONS] for key, caused in lineages.items()}
     files = {
         normal_path(lineage.current.text("file_path") or "")
-        for each in wanted.values()
-        for lineage in each
+        for caused in first_lineages.values()
+        for lineage in caused
     }
-    shown = {lineage.first.id for each in wanted.values() for lineage in each}
+    shown = {lineage.first.id for caused in first_lineages.values() for lineage in caused}
     placed: dict[str, tuple[Placement, Members]] = {}
     locator, scorer = project.locator(), project.scorer()
     for path in sorted(files):
@@ -121,7 +121,9 @@ def _locate(
             if placement.lineage.first.id in shown and blame is not None:
                 facts = blame.report.placement(placement, with_prompts=False)
                 placed[placement.lineage.first.id] = placement, facts
-    return {key: list(_answers(each, placed, quotations)) for key, each in wanted.items()}
+    return {
+        key: list(_answers(caused, placed, quotations)) for key, caused in first_lineages.items()
+    }
 
 
 def _answers(
@@ -130,9 +132,9 @@ def _answers(
     quotations: Quotations,
 ) -> Iterator[AnnotationAnswer]:
     for lineage in lineages:
-        found = placed.get(lineage.first.id)
-        if found is not None:
-            yield annotation_answer(*found, quotations)
+        located = placed.get(lineage.first.id)
+        if located is not None:
+            yield annotation_answer(*located, quotations)
 
 
 def _source(project: ServedProject, path: str) -> Text | None:

@@ -42,7 +42,7 @@ def reason(trail: Trail, placement: Placement, facts: Members, quotations: Quota
         reasoning=_reasoning(trail, record.text("reasoning_hash"), quotations),
         command=quotations.quote(text(command, "command_text"), _BRIEF),
         session=session_answer(trail, session, quotations) if session else None,
-        informed_by=[_informant(trail, each, quotations) for each in informants[:_MAX_INFORMANTS]],
+        informed_by=[_informant(trail, edge, quotations) for edge in informants[:_MAX_INFORMANTS]],
         more_informants=max(0, len(informants) - _MAX_INFORMANTS),
     )
 
@@ -74,19 +74,19 @@ def _informants(trail: Trail, placement: Placement) -> list[Edge]:
 
 
 def _informant(trail: Trail, edge: Edge, quotations: Quotations) -> Informant:
-    said: RecordedText | None = None
+    quoted: RecordedText | None = None
     path: str | None = None
     if edge.target_type == NodeType.CONTEXT:
         entry = trail.manifest.entry(edge.target) or {}
-        said = quotations.quote(text(entry, "command_text") or text(entry, "prompt_text"), _BRIEF)
+        quoted = quotations.quote(text(entry, "command_text") or text(entry, "prompt_text"), _BRIEF)
     elif edge.target_type == NodeType.ANNOTATION:
         record = trail.log.by_id(edge.target)
         path = None if record is None else path_text(record.text("file_path"))
         prompt = None if record is None else record.text("prompt_hash")
         entry = _entry(trail, prompt, ContextType.PROMPT)
-        said = quotations.quote(text(entry, "prompt_text"), _BRIEF)
+        quoted = quotations.quote(text(entry, "prompt_text"), _BRIEF)
     return Informant(
-        kind=name(edge.target_type) or "", id=name(edge.target) or "", text=said, file_path=path
+        kind=name(edge.target_type) or "", id=name(edge.target) or "", text=quoted, file_path=path
     )
 
 
@@ -101,10 +101,10 @@ def _decision(trail: Trail, key: str | None, quotations: Quotations) -> Decision
         confidence=name(entry.get("confidence")),
         options=[
             OptionAnswer(
-                id=name(each.get("id")) or "",
-                description=quotations.quote(text(each, "description"), _BRIEF),
+                id=name(option.get("id")) or "",
+                description=quotations.quote(text(option, "description"), _BRIEF),
             )
-            for each in objects(entry.get("options"))[:_MAX_OPTIONS]
+            for option in objects(entry.get("options"))[:_MAX_OPTIONS]
         ],
     )
 

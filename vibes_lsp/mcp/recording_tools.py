@@ -39,11 +39,11 @@ class GivenAnswers:
 
     def add(self, path: str, identifier: str) -> None:
         """Store that the client was told of an annotation in a file."""
-        known = self._by_file.pop(path, None) or deque(maxlen=self.limit)
-        if identifier in known:
-            known.remove(identifier)
-        known.append(identifier)
-        self._by_file[path] = known
+        identifiers = self._by_file.pop(path, None) or deque(maxlen=self.limit)
+        if identifier in identifiers:
+            identifiers.remove(identifier)
+        identifiers.append(identifier)
+        self._by_file[path] = identifiers
         if len(self._by_file) > _MAX_FILES:
             del self._by_file[next(iter(self._by_file))]
 
@@ -52,7 +52,7 @@ class GivenAnswers:
         return tuple(self._by_file.get(path, ()))
 
 
-def record(project: ServedProject, request: Request[Any], given: GivenAnswers) -> Result:
+def record(project: ServedProject, request: Request[Any], given_answers: GivenAnswers) -> Result:
     """Execute a request of an AI.
 
     Raises:
@@ -65,7 +65,7 @@ def record(project: ServedProject, request: Request[Any], given: GivenAnswers) -
     _refuse_persons(project.trail, request)
     _refuse_reviews(request)
     if isinstance(request, RecordAnnotation):
-        request = _with_answers(project, request, given)
+        request = _with_answers(project, request, given_answers)
     result: Result = project.recorder.execute(request)
     return result
 
@@ -74,8 +74,8 @@ def _record_elsewhere(project: ServedProject, owner: AuditDir, request: Request[
     """Execute a request about a file of another trail; raises as `record`."""
     trail = Trail(owner, uses_saved=True)
     trail.refresh()
-    for each in (project.trail, trail):
-        _refuse_persons(each, request)
+    for checked_trail in (project.trail, trail):
+        _refuse_persons(checked_trail, request)
     _refuse_reviews(request)
     with Recorder(owner) as recorder:
         result: Result = recorder.execute(visiting_request(recorder, [project.trail], request))
@@ -88,16 +88,16 @@ def _refuse_reviews(request: Request[Any]) -> None:
 
 
 def _with_answers(
-    project: ServedProject, request: RecordAnnotation, given: GivenAnswers
+    project: ServedProject, request: RecordAnnotation, given_answers: GivenAnswers
 ) -> RecordAnnotation:
     """Return an edit that also names the annotations of its file that the client was told of."""
     path = project_path(project.root, request.required_path)
-    told = [
-        each
-        for each in (() if path is None else given.about(path))
-        if each not in request.informed_by and project.trail.log.by_id(each) is not None
+    answered_ids = [
+        identifier
+        for identifier in (() if path is None else given_answers.about(path))
+        if identifier not in request.informed_by and project.trail.log.by_id(identifier) is not None
     ]
-    return request.model_copy(update={"informed_by": (*request.informed_by, *told)})
+    return request.model_copy(update={"informed_by": (*request.informed_by, *answered_ids)})
 
 
 def _refuse_persons(trail: Trail, request: Request[Any]) -> None:

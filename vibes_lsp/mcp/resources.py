@@ -61,9 +61,9 @@ def read_resource(project: ServedProject, uri: str) -> Members:
         UnknownId: There is no such resource.
         VibesError: It cannot be read.
     """
-    kind, _, rest = uri[:_MAX_URI].removeprefix(_SCHEME).partition("/")
+    kind, _, encoded = uri[:_MAX_URI].removeprefix(_SCHEME).partition("/")
     if uri.startswith(_SCHEME) and len(uri) <= _MAX_URI:
-        match kind, unquote(rest):
+        match kind, unquote(encoded):
             case "config", "":
                 return _config(project)
             case "sessions", "":
@@ -75,8 +75,8 @@ def read_resource(project: ServedProject, uri: str) -> Members:
             case "files", path:
                 answer = provenance_at(project, FileLines(file=path, limit=MAX_RESULTS))
                 return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
-    known = ", ".join(each.uri for each in (*RESOURCES, *TEMPLATES))
-    raise UnknownId(f"no resource has this URI; there are {known}")
+    uris = ", ".join(resource.uri for resource in (*RESOURCES, *TEMPLATES))
+    raise UnknownId(f"no resource has this URI; there are {uris}")
 
 
 def _config(project: ServedProject) -> Members:
@@ -92,11 +92,11 @@ def _config(project: ServedProject) -> Members:
                 "isScored": policy.computes_scores,
                 "thresholds": {str(band): bound for band, bound in policy.thresholds.items()},
                 "weights": {
-                    without_invisible(each): weight for each, weight in policy.weights.items()
+                    without_invisible(signal): weight for signal, weight in policy.weights.items()
                 },
                 "reviewRules": [
-                    {"condition": path_text(each.condition), "action": str(each.action)}
-                    for each in policy.rules
+                    {"condition": path_text(rule.condition), "action": str(rule.action)}
+                    for rule in policy.rules
                 ],
             },
         },
@@ -106,14 +106,14 @@ def _config(project: ServedProject) -> Members:
 def _sessions(project: ServedProject) -> Members:
     ids = project.trail.session_ids()
     quotations, shown = Quotations(), ids[: -MAX_RESULTS - 1 : -1]
-    found = [session_answer(project.trail, each, quotations) for each in shown]
+    answers = [session_answer(project.trail, identifier, quotations) for identifier in shown]
     sessions: list[JsonValue] = [
         {
-            **each.model_dump(mode="json", by_alias=True, exclude_none=True),
+            **answer.model_dump(mode="json", by_alias=True, exclude_none=True),
             "uri": f"{_SCHEME}sessions/{quote(identifier, safe='')}",
         }
-        for identifier, each in zip(shown, found, strict=True)
-        if each is not None
+        for identifier, answer in zip(shown, answers, strict=True)
+        if answer is not None
     ]
     return _framed(project, {"sessions": sessions, "more": len(ids) - len(shown)})
 
@@ -121,7 +121,7 @@ def _sessions(project: ServedProject) -> Members:
 def _files(project: ServedProject) -> Members:
     paths = sorted(
         path
-        for path in {normal_path(each) for each in project.trail.annotated_paths()}
+        for path in {normal_path(recorded) for recorded in project.trail.annotated_paths()}
         if project_path(project.root, path) is not None
     )
     files: list[JsonValue] = [
@@ -152,7 +152,7 @@ def _session(project: ServedProject, identifier: str) -> Members:
         {
             **answer.model_dump(mode="json", by_alias=True, exclude_none=True),
             "prompts": prompts,
-            "files": [path_text(each) for each in files[:MAX_RESULTS]],
+            "files": [path_text(path) for path in files[:MAX_RESULTS]],
             "more": max(0, len(files) - MAX_RESULTS) + max(0, len(edges) - MAX_RESULTS),
         },
     )
@@ -162,5 +162,5 @@ def _framed(project: ServedProject, members: Members) -> Members:
     return {"notice": NOTICE, **members, "warnings": list(project.warnings)}
 
 
-def _bounded(values: Sequence[str] | None) -> list[JsonValue] | None:
-    return None if values is None else [path_text(each) for each in values[:MAX_RESULTS]]
+def _bounded(entries: Sequence[str] | None) -> list[JsonValue] | None:
+    return None if entries is None else [path_text(entry) for entry in entries[:MAX_RESULTS]]

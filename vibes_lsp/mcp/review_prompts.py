@@ -83,10 +83,10 @@ def prompt_text(project: ServedProject, name: str, arguments: Mapping[str, str])
         WrongArgument: There is no such prompt, or its argument is missing.
         VibesError: The trail or the file cannot be read.
     """
-    prompt = next((each for each in PROMPTS if each.name == name), None)
+    prompt = next((definition for definition in PROMPTS if definition.name == name), None)
     if prompt is None:
-        known = ", ".join(each.name for each in PROMPTS)
-        raise WrongArgument("name", f"no prompt has this name; there are {known}")
+        names = ", ".join(definition.name for definition in PROMPTS)
+        raise WrongArgument("name", f"no prompt has this name; there are {names}")
     file = arguments.get("file")
     if prompt.takes_file and not file:
         raise WrongArgument("file", "is required: the file to review")

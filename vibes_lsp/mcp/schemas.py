@@ -38,10 +38,10 @@ def output_schema(kind: type[BaseModel | Result]) -> dict[str, Any]:
 
 def attribute_descriptions(kind: type) -> dict[str, str]:
     """Return what the docstrings of a type and its bases say of its members, by name in JSON."""
-    found: dict[str, str] = {}
-    for each in reversed(kind.__mro__):
-        found |= _attributes(cleandoc(each.__dict__.get("__doc__") or ""))
-    return found
+    descriptions: dict[str, str] = {}
+    for base in reversed(kind.__mro__):
+        descriptions |= _attributes(cleandoc(base.__dict__.get("__doc__") or ""))
+    return descriptions
 
 
 def _finished(schema: dict[str, Any], kind: type) -> dict[str, Any]:
@@ -70,18 +70,18 @@ def _describe(schema: dict[str, Any], descriptions: dict[str, str]) -> None:
 def _attributes(docstring: str) -> dict[str, str]:
     """Return what the section about attributes says of each, by name in JSON."""
     section = docstring.partition(f"\n{_ATTRIBUTES}\n")[2]
-    found: dict[str, str] = {}
+    descriptions: dict[str, str] = {}
     name = ""
     for line in section.splitlines():
         if not line.startswith(_INDENT):
             break
         if line.startswith(2 * _INDENT):
-            found[name] += line
+            descriptions[name] += line
         else:
             attribute, _, text = line.strip().partition(": ")
             name = to_camel(attribute)
-            found[name] = text
-    return {name: _one_line(text) for name, text in found.items()}
+            descriptions[name] = text
+    return {name: _one_line(text) for name, text in descriptions.items()}
 
 
 def _one_line(text: str) -> str:
@@ -93,13 +93,13 @@ def _references(schema: object, definitions: dict[str, Any]) -> set[str]:
     used: set[str] = set()
     pending = [schema]
     while pending:
-        each = pending.pop()
-        if isinstance(each, dict):
-            name = str(each.get("$ref", "")).rpartition("/")[2]
+        node = pending.pop()
+        if isinstance(node, dict):
+            name = str(node.get("$ref", "")).rpartition("/")[2]
             if name in definitions and name not in used:
                 used.add(name)
                 pending.append(definitions[name])
-            pending.extend(each.values())
-        elif isinstance(each, list):
-            pending.extend(each)
+            pending.extend(node.values())
+        elif isinstance(node, list):
+            pending.extend(node)
     return used

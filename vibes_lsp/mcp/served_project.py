@@ -137,12 +137,12 @@ def _problems(trail: Trail, config: LoadedConfig) -> list[str]:
     broken = len(trail.broken_lines())
     manifest = trail.manifest.problem
     versions = unsupported_versions(config, trail.manifest)
-    found = [f"{each}; it is read as far as possible" for each in versions]
+    problems = [f"{fault}; it is read as far as possible" for fault in versions]
     if broken:
         lines = "a line" if broken == 1 else f"{broken:,} lines"
-        found.append(f"{lines} of the log cannot be read: `vibes check` lists them")
+        problems.append(f"{lines} of the log cannot be read: `vibes check` lists them")
     if manifest is not None:
-        found.append(f"the manifest is damaged, so prompts may be missing: {manifest.message}")
+        problems.append(f"the manifest is damaged, so prompts may be missing: {manifest.message}")
     if config.problem is not None:
-        found.append(f"the policy cannot be read, so defaults apply: {config.problem.message}")
-    return found
+        problems.append(f"the policy cannot be read, so defaults apply: {config.problem.message}")
+    return problems

@@ -62,14 +62,22 @@ def served_provenance(connection: Connection, tools: Sequence[ToolDefinition]) -
         tools=[_listed(tool) for tool in tools],
         call=call,
         resources=[
-            types.Resource(uri=it.uri, name=it.name, description=it.description, mime_type=_JSON)
-            for it in RESOURCES
+            types.Resource(
+                uri=resource.uri,
+                name=resource.name,
+                description=resource.description,
+                mime_type=_JSON,
+            )
+            for resource in RESOURCES
         ],
         templates=[
             types.ResourceTemplate(
-                uri_template=it.uri, name=it.name, description=it.description, mime_type=_JSON
+                uri_template=template.uri,
+                name=template.name,
+                description=template.description,
+                mime_type=_JSON,
             )
-            for it in TEMPLATES
+            for template in TEMPLATES
         ],
         read=read,
         prompts=[

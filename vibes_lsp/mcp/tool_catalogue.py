@@ -57,7 +57,7 @@ class Connection:
     """One client: the project that it asks about, and what it was told."""
 
     project: ServedProject
-    given: GivenAnswers = field(default_factory=GivenAnswers)
+    given_answers: GivenAnswers = field(default_factory=GivenAnswers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,27 +92,27 @@ class ToolDefinition:
         """
         for member in sorted(self.left_out & arguments.keys()):
             raise WrongArgument(member, "is not a member of this tool")
-        wanted = parse(self.arguments, arguments)
+        checked = parse(self.arguments, arguments)
         connection.project.refresh()
         try:
-            return self.run(connection, wanted)
+            return self.run(connection, checked)
         except WrongArgument as error:
             raise error.in_camel_case() from None
 
 
 def _ask(
-    tool: Callable[[ServedProject, Any], Answer], connection: Connection, wanted: Checked
+    tool: Callable[[ServedProject, Any], Answer], connection: Connection, arguments: Checked
 ) -> Members:
-    answer = tool(connection.project, wanted).model_dump(
+    answer = tool(connection.project, arguments).model_dump(
         mode="json", by_alias=True, exclude_none=True
     )
     for shown in annotations_shown(answer):
-        connection.given.add(shown.path, shown.id)
+        connection.given_answers.add(shown.path, shown.id)
     return answer
 
 
 def _record(connection: Connection, request: Request[Any]) -> Members:
-    return as_json(record(connection.project, request, connection.given))
+    return as_json(record(connection.project, request, connection.given_answers))
 
 
 def _asking(
