@@ -101,25 +101,27 @@ class Trace:
         return mapping(self.metadata, OWN_METADATA)
 
 
-def read_traces(data: bytes, name: str) -> Iterator[Trace | Refusal]:
+def read_traces(content: bytes, name: str) -> Iterator[Trace | Refusal]:
     """Yield the records of a file: one a line, or one JSON document with a record or an array.
 
     Args:
-        data: Its content.
+        content: Its content.
         name: Its name, for the places of the records.
     """
-    numbered = [(number, line) for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
+    numbered = [
+        (number, line) for number, line in enumerate(content.split(b"\n"), 1) if line.strip()
+    ]
     if not numbered:
         return
     if object_or_none(numbered[0][1]) is None:
         try:
-            document = parse_json(data)
+            document = parse_json(content)
         except MalformedJson:
             document = None
-        found = document if isinstance(document, list) else [document]
+        records = document if isinstance(document, list) else [document]
         if document is not None:
-            for number, each in enumerate(found, 1):
-                yield _read_trace(each, f"{name}#{number}")
+            for number, record in enumerate(records, 1):
+                yield _read_trace(record, f"{name}#{number}")
             return
     for number, line in numbered:
         place = f"{name}:{number}"
@@ -150,11 +152,11 @@ def _read_trace(record: JsonValue, place: str) -> Trace | Refusal:
     broken: list[str] = []
     for file in objects(files):
         path = text(file, "path") or ""
-        for each in _ranges(file, path):
-            if each is None:
+        for trace_range in _ranges(file, path):
+            if trace_range is None:
                 broken.append(path)
             else:
-                ranges.append(each)
+                ranges.append(trace_range)
     return Trace(
         source,
         timestamp,
@@ -171,20 +173,20 @@ def _read_trace(record: JsonValue, place: str) -> Trace | Refusal:
 
 def sha256_of(content_hash: str) -> str | None:
     """Return the digest of a content hash; None if it is not a whole SHA-256."""
-    found = _SHA256.fullmatch(content_hash)
-    return None if found is None else found[1].lower()
+    match = _SHA256.fullmatch(content_hash)
+    return None if match is None else match[1].lower()
 
 
 def _ranges(file: Members, path: str) -> Iterator[TraceRange | None]:
     """Yield the ranges of a file; None for one that cannot be read."""
     for conversation in objects(file.get("conversations")):
         common = mapping(conversation, "contributor")
-        for each in objects(conversation.get("ranges")):
-            start, end = integer(each, "start_line"), integer(each, "end_line")
+        for members in objects(conversation.get("ranges")):
+            start, end = integer(members, "start_line"), integer(members, "end_line")
             if not path or start is None or end is None or not 1 <= start <= end:
                 yield None
                 continue
-            own = mapping(each, "contributor")
+            own = mapping(members, "contributor")
             contributor = text(own or common, "type") or "unknown"
             model = text(own, "model_id") or text(common, "model_id")
             yield TraceRange(
@@ -193,7 +195,7 @@ def _ranges(file: Members, path: str) -> Iterator[TraceRange | None]:
                 end,
                 contributor,
                 model if contributor == "ai" else None,
-                text(each, "content_hash"),
+                text(members, "content_hash"),
                 text(conversation, "url"),
                 conversation.get("related"),
             )

@@ -38,16 +38,16 @@ class BroughtLines(Generic[Said]):
 
     def runs(self, text: Text, without: Collection[int]) -> list[tuple[int, int, Said]]:
         """Return neighbouring lines of which the same is said, first and last, but for some."""
-        found: list[tuple[int, int, Said]] = []
+        runs: list[tuple[int, int, Said]] = []
         for line, said in self._lines_in(text).items():
             if line in without:
                 continue
-            last = found[-1] if found else None
+            last = runs[-1] if runs else None
             if last is not None and last[1] == line - 1 and last[2] == said:
-                found[-1] = (last[0], line, said)
+                runs[-1] = (last[0], line, said)
             else:
-                found.append((line, line, said))
-        return found
+                runs.append((line, line, said))
+        return runs
 
     def _lines_in(self, text: Text) -> Mapping[int, Said]:
         """Return what is said of the lines of a text, in order."""
@@ -92,11 +92,11 @@ def committed_file(repository: Repository, project: Path, path: str) -> BlamedFi
         path: The file, relative to it.
     """
     head, name = repository.head(), repository.prefix_of(project) + path
-    data = None if head is None else repository.objects.contents(f"{head}:{name}")
-    if head is None or data is None:
+    content = None if head is None else repository.objects.contents(f"{head}:{name}")
+    if head is None or content is None:
         return None
     try:
         origins = line_origins(repository, name, head, since=_FIRST_AGENTS)
     except HistoryUnavailable:
         return None
-    return BlamedFile(Text.from_bytes(data), origins)
+    return BlamedFile(Text.from_bytes(content), origins)

@@ -105,7 +105,7 @@ class FoundLines:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
+class _RepeatedLines:
     """What edits wrote that may be in another commit, which makes the same version.
 
     Attributes:
@@ -144,13 +144,13 @@ class CommitSearch:
         self._objects = GitObjects(repository.root, limit=_MAX_BYTES)
         self._pending: dict[str, list[_Pending]] = defaultdict(list)
         self._boundary = repository.shallow_boundary()
-        self._since = min((each.moment for each in edits), default=None)
+        self._since = min((edit.moment for edit in edits), default=None)
         self._texts: dict[str, Text | None] = {}
         self._previous: dict[str, datetime] = {}
         self._new_files: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        self._held: dict[tuple[str, str | None], _Held] = {}
-        for number, each in enumerate(edits):
-            self._pending[each.path].append(_Pending(number, each))
+        self._repeated: dict[tuple[str, str | None], _RepeatedLines] = {}
+        for number, edit in enumerate(edits):
+            self._pending[edit.path].append(_Pending(number, edit))
 
     def __enter__(self) -> Self:
         return self
@@ -169,13 +169,15 @@ class CommitSearch:
             for commit, files in groupby(changes, lambda change: change.commit):
                 if commit not in self._boundary:
                     yield from self._search_commit(list(files))
-        for held in self._held.values():
-            yield from held.lines
+        for repeated in self._repeated.values():
+            yield from repeated.lines
         for path, pending in self._pending.items():
-            if pending and all(each.reason == NOT_COMMITTED for each in pending):
+            if pending and all(pending_edit.reason == NOT_COMMITTED for pending_edit in pending):
                 yield from self._search_content(path, pending)
         for pending in self._pending.values():
-            self.reasons.update((each.number, each.reason) for each in pending)
+            self.reasons.update(
+                (pending_edit.number, pending_edit.reason) for pending_edit in pending
+            )
 
     def _search_commit(self, files: Sequence[FileChange]) -> Iterator[FoundLines]:
         gone = {file.path: file for file in files if not file.is_file and self._has(file.path)}
@@ -187,13 +189,15 @@ class CommitSearch:
         for file in files:
             if not file.is_file:
                 continue
-            held = self._held.pop((file.path, file.blob), None)
-            if held is not None:
-                self.reasons.update(dict.fromkeys(held.edits, MADE_TWICE))
+            earlier = self._repeated.pop((file.path, file.blob), None)
+            if earlier is not None:
+                self.reasons.update(dict.fromkeys(earlier.edits, MADE_TWICE))
             old = renamed.get(file.path)
             if old is not None:
                 pending = [*self._pending.pop(old), *self._pending.get(file.path, ())]
-                self._pending[file.path] = sorted(pending, key=lambda each: each.dated.moment)
+                self._pending[file.path] = sorted(
+                    pending, key=lambda pending_edit: pending_edit.dated.moment
+                )
                 file = file._replace(before=gone[old].before)  # noqa: PLW2901
             if self._has(file.path):
                 yield from self._search_version(file)
@@ -205,7 +209,11 @@ class CommitSearch:
 
     def _search_version(self, file: FileChange) -> Iterator[FoundLines]:
         pending = self._pending[file.path]
-        due = [each for each in pending if each.dated.moment < file.moment + _SECOND]
+        due = [
+            pending_edit
+            for pending_edit in pending
+            if pending_edit.dated.moment < file.moment + _SECOND
+        ]
         text = self._text(file.blob)
         bases = [base for blob in file.before if (base := self._text(blob)) is not None]
         previous = self._previous.get(file.path)
@@ -214,61 +222,73 @@ class CommitSearch:
             return
         tried = [due]
         if previous is not None:
-            recent = [each for each in due if each.dated.moment >= previous]
+            recent = [pending_edit for pending_edit in due if pending_edit.dated.moment >= previous]
             tried += [recent] if recent and len(recent) < len(due) else []
         best: tuple[list[_Pending], Attribution] | None = None
         for chosen in tried:
-            found = _attribute(chosen, bases, text, file.authored)
-            if best is None or (found.is_exact, found.claimed) > (
+            attribution = _attribute(chosen, bases, text, file.authored)
+            if best is None or (attribution.is_exact, attribution.claimed) > (
                 best[1].is_exact,
                 best[1].claimed,
             ):
-                best = chosen, found
-            if found.is_exact and found.claimed:
+                best = chosen, attribution
+            if attribution.is_exact and attribution.claimed:
                 break
         if best is not None:
             lines = list(_found_lines(best[0], best[1], file.commit, file.path, text))
             repeated = frozenset(best[0][number].number for number in best[1].repeated)
             if repeated:
-                held = [each for each in lines if each.edit in repeated]
-                lines = [each for each in lines if each.edit not in repeated]
-                self._held[file.path, file.blob] = _Held(held, repeated)
+                repeated_lines = [
+                    found_lines for found_lines in lines if found_lines.edit in repeated
+                ]
+                lines = [found_lines for found_lines in lines if found_lines.edit not in repeated]
+                self._repeated[file.path, file.blob] = _RepeatedLines(repeated_lines, repeated)
             yield from lines
             self._settle(file.path, due, *best)
 
     def _settle(
-        self, path: str, due: Sequence[_Pending], chosen: Sequence[_Pending], found: Attribution
+        self,
+        path: str,
+        due: Sequence[_Pending],
+        chosen: Sequence[_Pending],
+        attribution: Attribution,
     ) -> None:
         """Drop the edits that were found, and those that cannot be found any more."""
-        claimed = {owner.edit for owner in found.owners if owner is not None}
+        claimed = {owner.edit for owner in attribution.owners if owner is not None}
         last = max(claimed, default=-1)
         done: set[int] = set()
-        for number, each in enumerate(chosen):
-            each.reason = NOT_FOUND
+        for number, pending_edit in enumerate(chosen):
+            pending_edit.reason = NOT_FOUND
             if number in claimed:
-                done.add(each.number)
-            elif number in found.empty:
-                each.reason = NOTHING_ADDED
-            elif number in found.lost:
-                each.reason = OVERWRITTEN
-            elif number in found.unplaced:
-                each.reason = NOT_APPLIED
-            if number not in claimed and number < last and number in found.lost | found.empty:
-                self.reasons[each.number] = each.reason
-                done.add(each.number)
-        for each in due:
-            each.versions += 1
-            if each.versions >= _MAX_VERSIONS and each.number not in done:
-                self.reasons[each.number] = each.reason
-                done.add(each.number)
-        self._pending[path] = [each for each in self._pending[path] if each.number not in done]
+                done.add(pending_edit.number)
+            elif number in attribution.empty:
+                pending_edit.reason = NOTHING_ADDED
+            elif number in attribution.lost:
+                pending_edit.reason = OVERWRITTEN
+            elif number in attribution.unplaced:
+                pending_edit.reason = NOT_APPLIED
+            if (
+                number not in claimed
+                and number < last
+                and number in attribution.lost | attribution.empty
+            ):
+                self.reasons[pending_edit.number] = pending_edit.reason
+                done.add(pending_edit.number)
+        for pending_edit in due:
+            pending_edit.versions += 1
+            if pending_edit.versions >= _MAX_VERSIONS and pending_edit.number not in done:
+                self.reasons[pending_edit.number] = pending_edit.reason
+                done.add(pending_edit.number)
+        self._pending[path] = [
+            pending_edit for pending_edit in self._pending[path] if pending_edit.number not in done
+        ]
 
     def _search_content(self, path: str, pending: list[_Pending]) -> Iterator[FoundLines]:
         """Yield the lines of a new file that was committed under another name.
 
         Only a file with exactly the text of some moment counts, and only if there is one.
         """
-        edits = [each.dated.whole_edit() for each in pending]
+        edits = [pending_edit.dated.whole_edit() for pending_edit in pending]
         if not edits[0].creates:
             return
         places: set[tuple[str, str, str]] = set()
@@ -287,21 +307,25 @@ class CommitSearch:
         text, made = self._text(blob), self._objects.commit(commit)
         if text is None or made is None:
             return
-        due = [each for each in pending if each.dated.moment < made.moment + _SECOND]
+        due = [
+            pending_edit
+            for pending_edit in pending
+            if pending_edit.dated.moment < made.moment + _SECOND
+        ]
         if due:
-            found = _attribute(due, (), text, made.moment)
-            if found.is_exact:
-                yield from _found_lines(due, found, commit, name, text)
-                self._settle(path, due, due, found)
+            attribution = _attribute(due, (), text, made.moment)
+            if attribution.is_exact:
+                yield from _found_lines(due, attribution, commit, name, text)
+                self._settle(path, due, due, attribution)
 
     def _blob_id(self, content: str) -> str | None:
         """Return the name that git gives to a content; None in a repository without commits."""
-        data = content.encode("utf-8", "surrogatepass")
+        encoded = content.encode("utf-8", "surrogatepass")
         head = self._objects.head()
         if head is None:
             return None
         algorithm = hashlib.sha256 if len(head) == 64 else hashlib.sha1  # git's own
-        return algorithm(b"blob %d\0" % len(data) + data).hexdigest()
+        return algorithm(b"blob %d\0" % len(encoded) + encoded).hexdigest()
 
     def _text(self, blob: str | None) -> Text | None:
         """Return a version's text; None for one that is too large, binary or missing."""
@@ -310,9 +334,11 @@ class CommitSearch:
         if blob not in self._texts:
             while len(self._texts) >= _MAX_TEXTS:
                 del self._texts[next(iter(self._texts))]
-            data = self._objects.contents(blob)
-            is_text = data is not None and b"\0" not in data
-            self._texts[blob] = Text.from_bytes(data) if data is not None and is_text else None
+            content = self._objects.contents(blob)
+            is_text = content is not None and b"\0" not in content
+            self._texts[blob] = (
+                Text.from_bytes(content) if content is not None and is_text else None
+            )
         return self._texts[blob]
 
 
@@ -322,27 +348,29 @@ def _compress(content: str | None) -> bytes | None:
     return zlib.compress(content.encode("utf-8", "surrogatepass"), 1)
 
 
-def _decompress(data: bytes | None) -> str | None:
-    return None if data is None else zlib.decompress(data).decode("utf-8", "surrogatepass")
+def _decompress(compressed: bytes | None) -> str | None:
+    return (
+        None if compressed is None else zlib.decompress(compressed).decode("utf-8", "surrogatepass")
+    )
 
 
 def _attribute(
     edits: Sequence[_Pending], bases: Sequence[Text], text: Text, authored: datetime
 ) -> Attribution:
-    before = sum(each.dated.moment < authored + _SECOND for each in edits)
+    before = sum(pending_edit.dated.moment < authored + _SECOND for pending_edit in edits)
     return attribute_lines(
         [text_lines(base.content) for base in bases],
         text_lines(text.content),
-        [each.dated.whole_edit() for each in edits],
+        [pending_edit.dated.whole_edit() for pending_edit in edits],
         {count for count in (before, len(edits)) if count},
     )
 
 
 def _found_lines(
-    edits: Sequence[_Pending], found: Attribution, commit: str, path: str, text: Text
+    edits: Sequence[_Pending], attribution: Attribution, commit: str, path: str, text: Text
 ) -> Iterator[FoundLines]:
     """Yield the lines of each edit, those that follow each other together."""
-    for owners, start, end in _stretches(found.owners):
+    for owners, start, end in _stretches(attribution.owners):
         edit = owners[0].edit
         is_created = all(owner.action == Action.CREATE for owner in owners)
         yield FoundLines(
@@ -353,7 +381,7 @@ def _found_lines(
             start + 1,
             end,
             Action.CREATE if is_created else Action.MODIFY,
-            found.is_exact,
+            attribution.is_exact,
         )
 
 

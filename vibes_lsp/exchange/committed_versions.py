@@ -135,14 +135,14 @@ class CommittedVersions:
     def version(self, path: str, commit: Commit) -> CommittedVersion | None:
         """Return a file of the project in a commit; None if the commit does not have it."""
         name = self._prefix + path
-        data = self._objects.contents(f"{commit.id}:{name}")
-        if data is None:
+        content = self._objects.contents(f"{commit.id}:{name}")
+        if content is None:
             return None
-        text = Text.from_bytes(data)
+        text = Text.from_bytes(content)
         moment = min(commit.moment, commit.authored or commit.moment)
         former = list(self._former_versions(name, commit))
         is_cut = commit.id in self._boundary or any(
-            self.commit(each) is None for each in commit.parents
+            self.commit(parent) is None for parent in commit.parents
         )
         new_lines = None if is_cut else _new_lines(text, former)
         return CommittedVersion(path, commit.id, moment, commit.moment, text, not former, new_lines)
@@ -150,12 +150,12 @@ class CommittedVersions:
     def _former_versions(self, name: str, commit: Commit) -> Iterator[Text]:
         """Yield the file in the commit's parents that have it, also by its name before a rename."""
         for parent in commit.parents:
-            data = self._objects.contents(f"{parent}:{name}")
-            if data is None:
+            content = self._objects.contents(f"{parent}:{name}")
+            if content is None:
                 former = self._renames(commit.id).get(name)
-                data = None if former is None else self._objects.contents(f"{parent}:{former}")
-            if data is not None:
-                yield Text.from_bytes(data)
+                content = None if former is None else self._objects.contents(f"{parent}:{former}")
+            if content is not None:
+                yield Text.from_bytes(content)
 
     def _read_renames(self, commit: str) -> dict[str, str]:
         """Return the files that a commit renamed, old paths by new."""
@@ -169,9 +169,9 @@ def _new_lines(text: Text, former: Sequence[Text]) -> NewLines:
     counts = Counter(lines)
     older: set[int] = set()
     repeated: set[int] = set()
-    for each in former:
-        before = Counter(each.lines)
-        for place in align(each.lines, lines):
+    for former_text in former:
+        before = Counter(former_text.lines)
+        for place in align(former_text.lines, lines):
             if place >= 0:
                 has_more = counts[lines[place]] > before[lines[place]]
                 (repeated if has_more else older).add(place + 1)

@@ -20,9 +20,9 @@ def find_blocks(lines: Sequence[str], edit: FileEdit) -> tuple[list[Block], bool
     is_before = edit.before is not None or edit.creates
     after = None if edit.after is None else text_lines(edit.after)
     if not is_before and edit.hunks:
-        found = _place_hunks(lines, edit.hunks)
-        if found is not None:
-            return found
+        placement = _place_hunks(lines, edit.hunks)
+        if placement is not None:
+            return placement
     if edit.old and edit.new is not None:
         replaced = _replace(lines, edit.old, edit.new, everywhere=edit.replace_all)
         if replaced is not None and (after is None or _apply(lines, replaced[0]) == after):
@@ -37,12 +37,12 @@ def find_blocks(lines: Sequence[str], edit: FileEdit) -> tuple[list[Block], bool
 
 
 def _apply(lines: Sequence[str], blocks: Sequence[Block]) -> list[str]:
-    result: list[str] = []
+    applied: list[str] = []
     done = 0
     for start, end, new in blocks:
-        result += [*lines[done:start], *new]
+        applied += [*lines[done:start], *new]
         done = end
-    return [*result, *lines[done:]]
+    return [*applied, *lines[done:]]
 
 
 def _replace(
@@ -104,11 +104,11 @@ def _place_hunks(
         starts.append(start)
         shift += len(new) - len(old)
     places = [places_of(lines, old) for old, _ in sides]
-    is_once = all(len(each) == 1 for each in places)
+    is_once = all(len(side_starts) == 1 for side_starts in places)
     if len(starts) < len(hunks):
         if not is_once:
             return None
-        starts = [each[0] for each in places]
+        starts = [side_starts[0] for side_starts in places]
         ends = [start + len(old) for start, (old, _) in zip(starts, sides, strict=True)]
         if any(end > start for end, start in zip(ends, starts[1:], strict=False)):
             return None

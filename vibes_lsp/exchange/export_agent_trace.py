@@ -132,7 +132,7 @@ class ExportedTraces:
 
     def lines(self) -> dict[str, bytes]:
         """Return each record as a line of JSON, by id."""
-        return {name: canonical_json(each.as_json()) for name, each in self.records.items()}
+        return {name: canonical_json(record.as_json()) for name, record in self.records.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,29 +164,29 @@ def export_traces(locator: ProjectLocator) -> ExportedTraces:
     contradicted = _contradicted(locator)
     with _VersionReader(locator) as reader:
         for lineage in lineages:
-            found = _range_of(lineage, contradicted, reader)
-            if isinstance(found, LeftOut):
-                exported.left_out[found] += 1
+            exported_range = _range_of(lineage, contradicted, reader)
+            if isinstance(exported_range, LeftOut):
+                exported.left_out[exported_range] += 1
             else:
                 exported.ranges += 1
-                _add(exported, lineage, found, locator)
+                _add(exported, lineage, exported_range, locator)
     return exported
 
 
 def _contradicted(locator: ProjectLocator) -> frozenset[str]:
     """Return the annotations that git contradicts, by their first record's id."""
-    found: set[str] = set()
+    contradicted: set[str] = set()
     for path in locator.prepared(locator.annotated_files()):
         try:
             source = read_source(locator.trail.directory.project, path)
         except UnreadableFile:
             continue
-        found.update(
-            each.lineage.first.id
-            for each in locator.locate(path, source)
-            if each.located.is_contradicted
+        contradicted.update(
+            placement.lineage.first.id
+            for placement in locator.locate(path, source)
+            if placement.located.is_contradicted
         )
-    return frozenset(found)
+    return frozenset(contradicted)
 
 
 class _VersionReader:
@@ -219,8 +219,8 @@ class _VersionReader:
         known = known_commit(lineage, self._resolved.get(lineage.first.id))
         if known is None or known.method == CommitMethod.INFERRED or self._versions is None:
             return None
-        found = self._versions.commit(known.commit)
-        return None if found is None else found.id
+        commit = self._versions.commit(known.commit)
+        return None if commit is None else commit.id
 
     def text(self, path: str, commit: str | None) -> Text | None:
         """Return a file in a commit, or as it is now; None if it is not there."""
@@ -242,10 +242,10 @@ class _VersionReader:
                 return read_source(self._project, path)
             except UnreadableFile:
                 return None
-        data = None
+        content = None
         if self._versions is not None:
-            data = self._versions.blob(f"{commit}:{self.prefix}{path}")
-        return None if data is None else Text.from_bytes(data)
+            content = self._versions.blob(f"{commit}:{self.prefix}{path}")
+        return None if content is None else Text.from_bytes(content)
 
 
 def _range_of(
@@ -305,48 +305,56 @@ def _located(lineage: Lineage, path: str, source: Text) -> LocatedRange | None:
 
 
 def _add(
-    exported: ExportedTraces, lineage: Lineage, found: _ExportedRange, locator: ProjectLocator
+    exported: ExportedTraces,
+    lineage: Lineage,
+    exported_range: _ExportedRange,
+    locator: ProjectLocator,
 ) -> None:
     """Add a range to its record: that which it was imported from, or one of its own."""
-    given = mapping(lineage.first.members, IMPORTED_FROM)
-    imported = given if text(given, "format") == FORMAT else {}
+    imported_from = mapping(lineage.first.members, IMPORTED_FROM)
+    imported = imported_from if text(imported_from, "format") == FORMAT else {}
     identifier = text(imported, "id") or str(uuid.uuid5(_NAMESPACE, lineage.first.id))
     record = exported.records.get(identifier)
-    if record is not None and record.commit != found.commit:  # its ranges are in two commits
-        identifier = str(uuid.uuid5(_NAMESPACE, f"{identifier} {found.commit}"))
+    # its ranges are in two commits
+    if record is not None and record.commit != exported_range.commit:
+        identifier = str(uuid.uuid5(_NAMESPACE, f"{identifier} {exported_range.commit}"))
         record = exported.records.get(identifier)
     environment = _entry(locator, lineage, "environment_hash")
     if record is None:
-        members = _record(identifier, lineage, found, imported, environment)
+        members = _record(identifier, lineage, exported_range, imported, environment)
         metadata = mapping(imported, "metadata") if imported else _metadata(lineage, locator)
-        record = exported.records[identifier] = TraceRecord(found.commit, members, metadata)
-    line_range: Members = {"start_line": found.start, "end_line": found.end}
-    digest = _content_hash(found, text(imported, CONTENT_HASH))
+        record = exported.records[identifier] = TraceRecord(
+            exported_range.commit, members, metadata
+        )
+    line_range: Members = {"start_line": exported_range.start, "end_line": exported_range.end}
+    digest = _content_hash(exported_range, text(imported, CONTENT_HASH))
     if digest is not None:
         line_range[CONTENT_HASH] = digest
-    conversation = _conversation(lineage, found, imported, environment)
-    record.add(found.path, conversation, line_range)
+    conversation = _conversation(lineage, exported_range, imported, environment)
+    record.add(exported_range.path, conversation, line_range)
 
 
-def _content_hash(found: _ExportedRange, given: str | None) -> str | None:
+def _content_hash(exported_range: _ExportedRange, imported_hash: str | None) -> str | None:
     """Return the hash of a range: as it was imported, unless it is one of other lines."""
-    whole = None if given is None else sha256_of(given)
-    if given is not None and (whole is None or not found.hashes or whole in found.hashes):
-        return given
-    return f"sha256:{found.hashes[0]}" if found.hashes else None
+    whole = None if imported_hash is None else sha256_of(imported_hash)
+    if imported_hash is not None and (
+        whole is None or not exported_range.hashes or whole in exported_range.hashes
+    ):
+        return imported_hash
+    return f"sha256:{exported_range.hashes[0]}" if exported_range.hashes else None
 
 
 def _record(
     identifier: str,
     lineage: Lineage,
-    found: _ExportedRange,
+    exported_range: _ExportedRange,
     imported: Members,
     environment: Members,
 ) -> Members:
     """Return the members of a record before its files."""
     vcs = mapping(imported, "vcs")
-    if found.commit is not None:
-        vcs = {"type": "git", "revision": found.commit}
+    if exported_range.commit is not None:
+        vcs = {"type": "git", "revision": exported_range.commit}
     tool = mapping(imported, "tool") if imported else _tool(environment)
     return {
         "version": VERSION,
@@ -358,7 +366,7 @@ def _record(
 
 
 def _conversation(
-    lineage: Lineage, found: _ExportedRange, imported: Members, environment: Members
+    lineage: Lineage, exported_range: _ExportedRange, imported: Members, environment: Members
 ) -> Members:
     """Return the members of a conversation without its ranges."""
     url = text(imported, "url") if imported else _session_urn(lineage)
@@ -367,7 +375,7 @@ def _conversation(
     return {
         **({"url": url} if url is not None else {}),
         "contributor": {
-            "type": found.contributor,
+            "type": exported_range.contributor,
             **({"model_id": model} if model is not None else {}),
         },
         **({"related": related} if related else {}),
@@ -385,7 +393,9 @@ def model_id(environment: Members) -> str | None:
     if not name or name == UNKNOWN:
         return None
     dated = f"{name}-{version}" if version and _DATE.fullmatch(version) else name
-    provider = next((each for start, each in _PROVIDERS if name.lower().startswith(start)), None)
+    provider = next(
+        (candidate for start, candidate in _PROVIDERS if name.lower().startswith(start)), None
+    )
     whole = dated if provider is None or "/" in dated else f"{provider}/{dated}"
     return whole[:_MAX_MODEL_ID]
 

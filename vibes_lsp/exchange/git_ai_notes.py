@@ -116,13 +116,13 @@ class AttributedLines:
     end: int
 
 
-def parse_note(data: bytes) -> AuthorshipLog:
+def parse_note(note: bytes) -> AuthorshipLog:
     """Return the authorship log in a note.
 
     Raises:
         InvalidNote: It is none, or of another version.
     """
-    attested, divider, rest = data.decode("utf-8", "surrogateescape").partition(f"\n{_DIVIDER}\n")
+    attested, divider, rest = note.decode("utf-8", "surrogateescape").partition(f"\n{_DIVIDER}\n")
     if not divider:
         if not attested.startswith(f"{_DIVIDER}\n"):  # a log that attests nothing
             raise InvalidNote("the note has no divider '---'")
@@ -143,8 +143,8 @@ def _parse_attestations(lines: Iterable[str]) -> tuple[dict[str, list[Attestatio
     files: dict[str, list[Attestation]] = {}
     broken = 0
     path: str | None = None
-    for each in lines:
-        line = each.rstrip()
+    for raw_line in lines:
+        line = raw_line.rstrip()
         if not line:
             continue
         if not line.startswith("  "):
@@ -160,15 +160,15 @@ def _parse_attestations(lines: Iterable[str]) -> tuple[dict[str, list[Attestatio
     return files, broken
 
 
-def _parse_ranges(given: str) -> tuple[tuple[int, int], ...] | None:
+def _parse_ranges(range_list: str) -> tuple[tuple[int, int], ...] | None:
     """Return the line ranges of an entry; None if one of them is invalid."""
     ranges: list[tuple[int, int]] = []
-    for each in given.split(","):
-        found = _RANGE.fullmatch(each)
-        if found is None:
+    for part in range_list.split(","):
+        match = _RANGE.fullmatch(part)
+        if match is None:
             return None
-        start = int(found[1])
-        end = start if found[2] is None else int(found[2])
+        start = int(match[1])
+        end = start if match[2] is None else int(match[2])
         if not 1 <= start <= end:
             return None
         ranges.append((start, end))
@@ -200,8 +200,8 @@ def _prompt(record: Members) -> str | None:
     """Return what the user wrote in a session, from the messages that old logs have."""
     asked = [
         content
-        for each in objects(record.get("messages"))
-        if each.get("type") == "user" and (content := text(each, "text")) and content.strip()
+        for message in objects(record.get("messages"))
+        if message.get("type") == "user" and (content := text(message, "text")) and content.strip()
     ]
     return "\n\n".join(asked)[:_MAX_PROMPT] or None
 
@@ -226,13 +226,13 @@ def attributed_lines(attestations: Sequence[Attestation], length: int) -> list[A
             line = following[line]
         return line
 
-    people = [each for each in attestations if each.is_human]
-    others = [each for each in attestations if not each.is_human]
-    for each in (*people, *reversed(others)):
-        for start, end in each.ranges:
+    people = [attestation for attestation in attestations if attestation.is_human]
+    others = [attestation for attestation in attestations if not attestation.is_human]
+    for attestation in (*people, *reversed(others)):
+        for start, end in attestation.ranges:
             line = free(min(start, length + 1))
             while line <= min(end, length):
-                keys[line] = each.key
+                keys[line] = attestation.key
                 following[line] = line + 1
                 line = free(line + 1)
     return [
@@ -248,4 +248,4 @@ def beyond(attestations: Sequence[Attestation], length: int) -> bool:
 
     Then they are about another version of it: some rewrites of history keep old line numbers.
     """
-    return any(end > length for each in attestations for _, end in each.ranges)
+    return any(end > length for attestation in attestations for _, end in attestation.ranges)

@@ -102,7 +102,7 @@ def read_agent_trace(paths: Sequence[Path]) -> ReadCandidates:
 def _files(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            yield from sorted(each for each in path.iterdir() if each.suffix in _SUFFIXES)
+            yield from sorted(file for file in path.iterdir() if file.suffix in _SUFFIXES)
         elif path.exists():
             yield path
         else:
@@ -118,14 +118,14 @@ def _read_files(
 ) -> Iterator[Candidate]:
     reader = _TraceReader(context, versions)
     for path in files:
-        data = read_file(path, limit=MAX_FILE)
-        if data is None:
+        content = read_file(path, limit=MAX_FILE)
+        if content is None:
             raise UnreadableFile(f"{path} does not exist", hint="name an existing file")
-        for each in read_traces(data, path.name):
-            if isinstance(each, Refusal):
-                yield each
+        for trace in read_traces(content, path.name):
+            if isinstance(trace, Refusal):
+                yield trace
             else:
-                yield from reader.read(each)
+                yield from reader.read(trace)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,14 +161,16 @@ class _TraceReader:
         """Yield the ranges of a record as edits, and those that are none."""
         for path in trace.broken:
             yield Refusal(trace.source, NO_LINES, path or None)
-        for each in trace.ranges:
-            refused = _refusal(trace, each)
-            inside = None if refused is not None else self._project_path(each.path)
+        for trace_range in trace.ranges:
+            refused = _refusal(trace, trace_range)
+            inside = None if refused is not None else self._project_path(trace_range.path)
             if inside is None:
                 reason = refused or NOT_IN_PROJECT
-                yield Refusal(trace.source, reason, each.path, each.start, each.end)
+                yield Refusal(
+                    trace.source, reason, trace_range.path, trace_range.start, trace_range.end
+                )
             else:
-                yield from self._place(trace, each, inside)
+                yield from self._place(trace, trace_range, inside)
 
     def _place(self, trace: Trace, wanted: TraceRange, path: str) -> Iterator[Candidate]:
         at_revision = None if trace.revision is None else self._version(path, trace.revision)
@@ -217,8 +219,10 @@ class _TraceReader:
         saved = self._saved(path)
         starts = [] if saved is None else _starts_with_hash(saved, wanted, digest)
         if len(starts) == 1:
-            found = replace(wanted, start=starts[0], end=starts[0] + wanted.end - wanted.start)
-            yield _edit(trace, found, path, text=saved, evidence=ImportEvidence.CONTENT_HASH)
+            saved_range = replace(
+                wanted, start=starts[0], end=starts[0] + wanted.end - wanted.start
+            )
+            yield _edit(trace, saved_range, path, text=saved, evidence=ImportEvidence.CONTENT_HASH)
         else:
             yield _edit(trace, wanted, path, text=None, evidence=ImportEvidence.NONE)
 
@@ -333,9 +337,9 @@ def _session(trace: Trace, wanted: TraceRange) -> ImportedSession | None:
     """Return the session of a range: its conversation, else the one that the metadata names."""
     named = next(
         (
-            found
+            identifier
             for name in ("conversation_id", "session_id")
-            if (found := text(trace.metadata, name)) is not None
+            if (identifier := text(trace.metadata, name)) is not None
         ),
         None,
     )
@@ -366,7 +370,7 @@ def _extra(trace: Trace, wanted: TraceRange) -> Members:
             CONTENT_HASH: wanted.content_hash,
             "related": _small(wanted.related),
             "metadata": _small(
-                {name: each for name, each in trace.metadata.items() if name != OWN_METADATA}
+                {name: value for name, value in trace.metadata.items() if name != OWN_METADATA}
             ),
         }
     )

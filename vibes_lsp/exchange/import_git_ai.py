@@ -82,12 +82,12 @@ def read_git_ai(context: RecordingContext) -> Iterator[Candidate]:
 
 def _read_note(versions: CommittedVersions, commit: Commit, blob: str) -> Iterator[Candidate]:
     whole = ImportSource(FORMAT, commit.id, _place(commit.id))
-    data = versions.blob(blob)
-    if data is None or len(data) > MAX_NOTE:
+    note = versions.blob(blob)
+    if note is None or len(note) > MAX_NOTE:
         yield Refusal(whole, TOO_LARGE)
         return
     try:
-        log = parse_note(data)
+        log = parse_note(note)
     except InvalidNote as error:
         yield Refusal(whole, str(error))
         return
@@ -110,10 +110,10 @@ def _read_file(
     if beyond(attestations, length):
         yield Refusal(whole, OTHER_VERSION, version.path)
         return
-    for each in attributed_lines(attestations, length):
-        session = log.sessions.get(each.key.partition("::")[0])
-        source = ImportSource(FORMAT, each.key, _place(version.commit))
-        for is_new, start, end in version.runs(each.start, each.end):
+    for attributed in attributed_lines(attestations, length):
+        session = log.sessions.get(attributed.key.partition("::")[0])
+        source = ImportSource(FORMAT, attributed.key, _place(version.commit))
+        for is_new, start, end in version.runs(attributed.start, attributed.end):
             if session is None:
                 yield Refusal(source, UNDESCRIBED, version.path, start, end)
             elif not is_new:

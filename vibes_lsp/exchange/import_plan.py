@@ -198,12 +198,12 @@ class Imported(Result):
     @classmethod
     def of(cls, records: Sequence[PlannedRecord], masked: int) -> Imported:
         """Return the result for some records."""
-        new = [each for each in records if each.outcome == Outcome.IMPORTED]
+        new = [record for record in records if record.outcome == Outcome.IMPORTED]
         return cls(
             len(new),
-            sum(each.evidence == ImportEvidence.NONE for each in new),
-            sum(each.outcome == Outcome.KNOWN for each in records),
-            sum(each.outcome == Outcome.REFUSED for each in records),
+            sum(record.evidence == ImportEvidence.NONE for record in new),
+            sum(record.outcome == Outcome.KNOWN for record in records),
+            sum(record.outcome == Outcome.REFUSED for record in records),
             masked,
             tuple(records),
         )
@@ -212,9 +212,9 @@ class Imported(Result):
     def reasons(self) -> dict[str, int]:
         """How many records were not imported, by reason, in the order of the source."""
         counts: dict[str, int] = {}
-        for each in self.records:
-            if each.reason:
-                counts[each.reason] = counts.get(each.reason, 0) + 1
+        for record in self.records:
+            if record.reason:
+                counts[record.reason] = counts.get(record.reason, 0) + 1
         return counts
 
 

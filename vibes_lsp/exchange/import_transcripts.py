@@ -84,13 +84,13 @@ class TranscriptReader:
             else:
                 dated = DatedEdit.compressed(path, edit.moment, edit.edit)
                 read.append((replace(edit, edit=dated.edit), dated))
-        read.sort(key=lambda each: each[1].moment)
+        read.sort(key=lambda pair: pair[1].moment)
         edits = [edit for edit, _ in read]
         prefix = repository.prefix_of(context.project)
         sessions = _Sessions(context.trail)
         with CommitSearch(repository, [dated for _, dated in read]) as search:
-            for found in search.search():
-                yield _candidate(edits[found.edit], found, prefix, sessions)
+            for found_lines in search.search():
+                yield _candidate(edits[found_lines.edit], found_lines, prefix, sessions)
         for number, reason in sorted(search.reasons.items()):
             yield Refusal(
                 _source(edits[number]),
@@ -106,9 +106,9 @@ class TranscriptReader:
 def _counted(
     files: Sequence[tuple[CodingAgent, Path]], progress: Progress
 ) -> Iterable[tuple[CodingAgent, Path]]:
-    for number, each in enumerate(files):
+    for number, agent_file in enumerate(files):
         progress("Reading session files", number, len(files))
-        yield each
+        yield agent_file
     progress("Reading session files", len(files), len(files))
 
 
@@ -186,21 +186,23 @@ class _Sessions:
         return session_id(agent, identifier, 1 if number == 1 else 0)
 
 
-def _candidate(edit: AgentEdit, found: FoundLines, prefix: str, sessions: _Sessions) -> Candidate:
+def _candidate(
+    edit: AgentEdit, found_lines: FoundLines, prefix: str, sessions: _Sessions
+) -> Candidate:
     source = _source(edit)
-    if not found.path.startswith(prefix):
-        return Refusal(source, NOT_IN_PROJECT, found.path, found.start, found.end)
+    if not found_lines.path.startswith(prefix):
+        return Refusal(source, NOT_IN_PROJECT, found_lines.path, found_lines.start, found_lines.end)
     prompt = Prompt(edit.prompt, PromptType.USER_INSTRUCTION) if edit.prompt else None
     return ImportedEdit(
         source,
-        found.path.removeprefix(prefix),
-        found.start,
-        found.end,
-        found.action,
-        found.text,
-        found.commit,
+        found_lines.path.removeprefix(prefix),
+        found_lines.start,
+        found_lines.end,
+        found_lines.action,
+        found_lines.text,
+        found_lines.commit,
         edit.moment,
-        ImportEvidence.REPLAY if found.is_exact else ImportEvidence.TEXT,
+        ImportEvidence.REPLAY if found_lines.is_exact else ImportEvidence.TEXT,
         Tool(edit.agent.value, edit.version or UNKNOWN),
         Model(edit.model or UNKNOWN, UNKNOWN),
         sessions.of(edit.agent, edit.session, edit.moment),

@@ -72,10 +72,10 @@ def notes_of_lines(repository: Repository, file: BlamedFile) -> BroughtLines[Lin
 
 def _notes_of_lines(objects: GitObjects, commit: str, path: str, blob: str) -> dict[int, LineNote]:
     """Return what the note of a commit says about the lines of a file, 1-based."""
-    data, entry = objects.contents(blob, MAX_NOTE), objects.entry(commit, path)
+    note, entry = objects.contents(blob, MAX_NOTE), objects.entry(commit, path)
     file = None if entry is None else objects.contents(entry.id)
     try:
-        log = None if data is None else parse_note(data)
+        log = None if note is None else parse_note(note)
     except InvalidNote:
         log = None
     if log is None or file is None or path not in log.files:
@@ -85,7 +85,7 @@ def _notes_of_lines(objects: GitObjects, commit: str, path: str, blob: str) -> d
         return {}
     return {
         line: LineNote(session.tool_name, session.model or UNKNOWN, session.conversation, commit)
-        for each in attributed_lines(log.files[path], length)
-        if (session := log.sessions.get(each.key.partition("::")[0])) is not None
-        for line in range(each.start, each.end + 1)
+        for attributed in attributed_lines(log.files[path], length)
+        if (session := log.sessions.get(attributed.key.partition("::")[0])) is not None
+        for line in range(attributed.start, attributed.end + 1)
     }

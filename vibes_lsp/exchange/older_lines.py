@@ -52,25 +52,27 @@ def older_edits(trail: Trail, edits: Mapping[int, ImportedEdit]) -> frozenset[in
             if not older or (session and starts.get(session) != begun.get(session)):
                 by_path[edit.path][number] = edit
         starts = begun
-        found: set[int] = set()
-        for path, some in by_path.items():
+        newly_older: set[int] = set()
+        for path, edits_in_file in by_path.items():
             file = _FileVersions(repository, project, path, versions.get(path, ()))
-            found |= {number for number, edit in some.items() if file.had(edit, starts)}
-        if not found:
+            newly_older |= {
+                number for number, edit in edits_in_file.items() if file.had(edit, starts)
+            }
+        if not newly_older:
             repository.close()
             return frozenset(older)
-        older |= found
+        older |= newly_older
 
 
 def _versions(
     repository: Repository, project: Path, paths: Iterable[str]
 ) -> Mapping[str, Sequence[FileChange]]:
     """Return what HEAD and its ancestors did to files, newest first; nothing if git fails."""
-    prefix, found = repository.prefix_of(project), defaultdict[str, list[FileChange]](list)
+    prefix, changes = repository.prefix_of(project), defaultdict[str, list[FileChange]](list)
     with suppress(HistoryUnavailable):
         for change in file_changes(repository, ["HEAD"], [prefix + path for path in paths]):
-            found[change.path.removeprefix(prefix)].append(change)
-    return found
+            changes[change.path.removeprefix(prefix)].append(change)
+    return changes
 
 
 def _session_starts(trail: Trail, edits: Iterable[ImportedEdit]) -> dict[str, datetime]:
@@ -102,12 +104,12 @@ class _FileVersions:
         left = _MAX_BYTES
         for version in versions:
             blob = version.blob
-            data = None if blob in self._texts else repository.objects.contents(blob)
-            left -= len(data or b"")
+            content = None if blob in self._texts else repository.objects.contents(blob)
+            left -= len(content or b"")
             if left < 0:
                 break
-            if data is not None:
-                self._texts[blob] = Text.from_bytes(data)
+            if content is not None:
+                self._texts[blob] = Text.from_bytes(content)
         self._lines = {blob: frozenset(text.lines) for blob, text in self._texts.items()}
         self._text_of = lru_cache(maxsize=4)(self._read_text)
         self._came_from = lru_cache(maxsize=_MAX_COMPARED)(
@@ -132,7 +134,7 @@ class _FileVersions:
 
     def _before(self, commit: str | None) -> Sequence[FileChange]:
         """Return the versions before a commit, by order and not by clock; all if it made none."""
-        made = [number for number, each in enumerate(self._versions) if each.commit == commit]
+        made = [number for number, version in enumerate(self._versions) if version.commit == commit]
         return self._versions[made[0] + 1 :] if made else self._versions
 
     def _read_text(self, commit: str | None) -> Text:
@@ -143,5 +145,5 @@ class _FileVersions:
             except UnreadableFile:
                 return Text("")
         name = self._repository.prefix_of(self._project) + self._path
-        data = self._repository.objects.contents(f"{commit}:{name}")
-        return Text.from_bytes(data or b"")
+        content = self._repository.objects.contents(f"{commit}:{name}")
+        return Text.from_bytes(content or b"")

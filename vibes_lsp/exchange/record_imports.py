@@ -102,7 +102,7 @@ def record_imports(
 
     def decide(context: RecordingContext) -> tuple[Draft, Imported]:
         plan = _without_older(context.trail, list(_plan(context, read(context))))
-        preview = Imported.of([each.record for each in plan], 0)
+        preview = Imported.of([planned.record for planned in plan], 0)
         if dry_run or (confirm is not None and preview.imported and not confirm(preview)):
             return Draft(context.timestamp), preview
         return _write(context, plan)
@@ -113,18 +113,20 @@ def record_imports(
 def _plan(context: RecordingContext, candidates: Iterable[Candidate]) -> Iterator[_Planned]:
     """Yield what becomes of each candidate; an edit is split where the trail has some lines."""
     known = _KnownLines(context.trail, open_repository(context.project))
-    for each in candidates:
-        if isinstance(each, Refusal):
-            yield _Planned(_planned(each, Outcome.REFUSED, each.reason))
+    for candidate in candidates:
+        if isinstance(candidate, Refusal):
+            yield _Planned(_planned(candidate, Outcome.REFUSED, candidate.reason))
             continue
-        refused = _refusal(context, each)
+        refused = _refusal(context, candidate)
         if refused is not None:
-            yield _Planned(_planned(each, Outcome.REFUSED, refused))
+            yield _Planned(_planned(candidate, Outcome.REFUSED, refused))
             continue
-        lines = range(each.start, each.end + 1)
-        for reason, run in groupby(zip(known.of(each), lines, strict=True), lambda pair: pair[0]):
+        lines = range(candidate.start, candidate.end + 1)
+        for reason, run in groupby(
+            zip(known.of(candidate), lines, strict=True), lambda pair: pair[0]
+        ):
             numbers = [line for _, line in run]
-            part = replace(each, start=numbers[0], end=numbers[-1])
+            part = replace(candidate, start=numbers[0], end=numbers[-1])
             if reason is None:
                 known.add(part)
                 yield _Planned(_planned(part, Outcome.IMPORTED), _new_edit(context, part))
@@ -137,7 +139,7 @@ def _new_edit(context: RecordingContext, edit: ImportedEdit) -> _NewEdit:
     """Return an edit with its anchors: none of a saved text that git does not store."""
     is_committed = edit.commit is not None and edit.text is not None
     if not is_committed and context.hides_saved(edit.path):
-        extra = {name: each for name, each in (edit.extra or {}).items() if name != CONTENT_HASH}
+        extra = {name: value for name, value in (edit.extra or {}).items() if name != CONTENT_HASH}
         return _NewEdit(replace(edit, text=None, extra=extra), Anchors())
     if edit.text is None:
         return _NewEdit(edit, Anchors())
@@ -151,16 +153,16 @@ def _without_older(trail: Trail, plan: Sequence[_Planned]) -> list[_Planned]:
     older = older_edits(
         trail,
         {
-            number: each.new.edit
-            for number, each in enumerate(plan)
-            if each.new is not None and each.new.anchors.hash is not None
+            number: planned.new.edit
+            for number, planned in enumerate(plan)
+            if planned.new is not None and planned.new.anchors.hash is not None
         },
     )
     return [
-        _Planned(replace(each.record, outcome=Outcome.REFUSED.value, reason=OLDER))
+        _Planned(replace(planned.record, outcome=Outcome.REFUSED.value, reason=OLDER))
         if number in older
-        else each
-        for number, each in enumerate(plan)
+        else planned
+        for number, planned in enumerate(plan)
     ]
 
 
@@ -212,15 +214,15 @@ class _KnownLines:
         imported = self._imported_lines(edit)
         is_new = any(line not in imported for line in range(edit.start, edit.end + 1))
         owners = self._owners_in(edit) if is_new else {}
-        found: list[tuple[str, str] | None] = []
+        reasons: list[tuple[str, str] | None] = []
         for line in range(edit.start, edit.end + 1):
             if line in imported:
-                found.append((IMPORTED_BEFORE, imported[line]))
+                reasons.append((IMPORTED_BEFORE, imported[line]))
             elif (edit.path, edit.commit, line) in self._new:
-                found.append((GIVEN_TWICE, ""))
+                reasons.append((GIVEN_TWICE, ""))
             else:
-                found.append((RECORDED_ALREADY, owners[line]) if line in owners else None)
-        return found
+                reasons.append((RECORDED_ALREADY, owners[line]) if line in owners else None)
+        return reasons
 
     def add(self, edit: ImportedEdit) -> None:
         """Add the lines of an edit that is recorded."""
@@ -228,16 +230,16 @@ class _KnownLines:
 
     def _imported_lines(self, edit: ImportedEdit) -> dict[int, str]:
         """Return the lines that an earlier import took from the same record of the source."""
-        found: dict[int, str] = {}
+        imported_lines: dict[int, str] = {}
         for record in self._imported.get((edit.source.format, edit.source.id, edit.path), ()):
             lines, commit = recorded_lines(record), record.text("commit_hash")
             if lines is not None and commit == edit.commit:
-                found.update(dict.fromkeys(range(lines[0], lines[1] + 1), record.id))
+                imported_lines.update(dict.fromkeys(range(lines[0], lines[1] + 1), record.id))
             elif edit.text is not None and commit is not None and self._is_rewritten(commit):
                 anchors = create_anchors(edit.text, edit.start, edit.end)
                 if anchors.hash == record.text("anchor_hash"):
                     return dict.fromkeys(range(edit.start, edit.end + 1), record.id)
-        return found
+        return imported_lines
 
     def _is_rewritten(self, commit: str) -> bool:
         """Whether a commit is no longer in the history of HEAD."""
@@ -255,10 +257,12 @@ class _KnownLines:
             self._text, self._path = edit.text, edit.path
             lines = 1, len(edit.text.lines)
             self._owners = {
-                line: each.current.id
-                for each in locate_on_lines(self._trail, edit.path, edit.text, lines)
-                if each.located.sure and not each.is_history and _is_before(each.lineage, edit)
-                for first, last in each.owned_ranges
+                line: placement.current.id
+                for placement in locate_on_lines(self._trail, edit.path, edit.text, lines)
+                if placement.located.sure
+                and not placement.is_history
+                and _is_before(placement.lineage, edit)
+                for first, last in placement.owned_ranges
                 for line in range(first, last + 1)
             }
         return self._owners
@@ -274,17 +278,19 @@ def _write(context: RecordingContext, plan: Sequence[_Planned]) -> tuple[Draft, 
     entries = Entries(context)
     draft = Draft(context.timestamp)
     records: list[PlannedRecord] = []
-    draft.records += _sessions(context, entries, [each.new.edit for each in plan if each.new])
-    for each in plan:
-        if each.new is None:
-            records.append(each.record)
+    draft.records += _sessions(
+        context, entries, [planned.new.edit for planned in plan if planned.new]
+    )
+    for planned in plan:
+        if planned.new is None:
+            records.append(planned.record)
             continue
-        edit = each.new.edit
+        edit = planned.new.edit
         environment = _environment(entries, edit)
-        annotation = _annotation(context, entries, each.new, environment)
+        annotation = _annotation(context, entries, planned.new, environment)
         draft.records += annotation.records
         identifier = str(annotation.records[0]["annotation_id"])
-        records.append(replace(each.record, annotation_id=identifier))
+        records.append(replace(planned.record, annotation_id=identifier))
     return draft, Imported.of(records, entries.masked)
 
 
@@ -297,14 +303,14 @@ def _environment(entries: Entries, edit: ImportedEdit) -> str:
     )
 
 
-def _name(given: str) -> str:
+def _name(raw_name: str) -> str:
     """Return a name that any record can have."""
-    return replace_invalid(given.strip())[:_MAX_NAME] or UNKNOWN
+    return replace_invalid(raw_name.strip())[:_MAX_NAME] or UNKNOWN
 
 
-def _model_name(given: str) -> str:
+def _model_name(raw_name: str) -> str:
     """Return the name of an AI's model: never the one that stands for a person."""
-    name = _name(given)
+    name = _name(raw_name)
     return UNKNOWN if name == NO_MODEL else name
 
 
@@ -323,7 +329,9 @@ def _sessions(
             children.setdefault(edit.session.parent, edit)
     known = context.trail.log.session
     environments: dict[str, str] = {}
-    for identifier in sorted(spans, key=lambda each: (each not in children, spans[each])):
+    for identifier in sorted(
+        spans, key=lambda session_id: (session_id not in children, spans[session_id])
+    ):
         if known(identifier) is not None:
             continue
         own = origins.get(identifier)
@@ -352,8 +360,8 @@ def _sessions(
 
 def _agent_type(entries: Entries, session: ImportedSession | None) -> str | None:
     """Return what kind of subagent a session is of: never a person."""
-    given = None if session is None else entries.clean_or_none(session.agent_type)
-    return None if given == HUMAN else given
+    agent_type = None if session is None else entries.clean_or_none(session.agent_type)
+    return None if agent_type == HUMAN else agent_type
 
 
 def _annotation(
@@ -401,5 +409,5 @@ def _clean(entries: Entries, value: Any) -> Any:
     if isinstance(value, str):
         return entries.clean(value)
     if isinstance(value, Mapping):
-        return {replace_invalid(name): _clean(entries, each) for name, each in value.items()}
-    return [_clean(entries, each) for each in value] if isinstance(value, list) else value
+        return {replace_invalid(name): _clean(entries, member) for name, member in value.items()}
+    return [_clean(entries, element) for element in value] if isinstance(value, list) else value

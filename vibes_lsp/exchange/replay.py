@@ -139,8 +139,8 @@ def attribute_lines(
         None if owner is None or replay.is_doubtful(owner, line) else owner
         for line, owner in zip(version, chosen.owners, strict=True)
     ]
-    for each in bases:
-        _drop_older(each, version, owners)
+    for base in bases:
+        _drop_older(base, version, owners)
     if not replay.is_exact:
         _place_patches(bases, version, edits, replay.unplaced, owners)
         _trim_blank_lines(version, owners)
@@ -194,15 +194,15 @@ class _Replay:
         self._ambiguous = frozenset[str]().union(*self.unplaced.values())
 
     def _apply(self, state: OwnedText, edit: FileEdit, number: int) -> OwnedText:
-        found = apply_edit(state, edit, number)
-        if found is None:
+        applied = apply_edit(state, edit, number)
+        if applied is None:
             state, self.unplaced[number] = _skip(state, edit)
             return state
-        if not found[1]:
+        if not applied[1]:
             self._unsure.add(number)
-        if not any(owner is not None and owner.edit == number for owner in found[0].owners):
+        if not any(owner is not None and owner.edit == number for owner in applied[0].owners):
             self.empty.add(number)
-        return found[0]
+        return applied[0]
 
     def best(self) -> tuple[int, OwnedText]:
         """Return the number of edits that the version has, and its lines with their writers."""
@@ -211,20 +211,20 @@ class _Replay:
             count = before[-1] if before else min(self.texts)
             return count, self.texts[count]
         carried = {count: text.changed_to(self._version) for count, text in self.texts.items()}
-        count = max(carried, key=lambda each: (_claims(carried[each]), -each))
+        count = max(carried, key=lambda candidate: (_claims(carried[candidate]), -candidate))
         return count, carried[count]
 
     def repeated(self, owners: Sequence[Owner]) -> frozenset[int]:
         """Return the edits that wrote these lines at different times when this was the version."""
         if not self.is_exact:
             return frozenset()
-        found: set[int] = set()
+        repeated: set[int] = set()
         for line, owner in enumerate(owners):
             if owner is not None:
                 writers = (_edit(text.owners[line]) for text in self.texts.values())
                 edits = {edit for edit in writers if edit is not None}
-                found |= edits if len(edits) > 1 else set()
-        return frozenset(found)
+                repeated |= edits if len(edits) > 1 else set()
+        return frozenset(repeated)
 
     def is_doubtful(self, owner: Writer, line: str) -> bool:
         """Return whether an edit may not have written a line that the replay gives it."""
@@ -246,8 +246,8 @@ def apply_edit(state: OwnedText, edit: FileEdit, number: int) -> tuple[OwnedText
         state = state.changed_to(text_lines(edit.before))
     elif edit.creates:
         state = OwnedText()
-    found = find_blocks(state.lines, edit)
-    return None if found is None else (state.replaced(found[0], number), found[1])
+    placement = find_blocks(state.lines, edit)
+    return None if placement is None else (state.replaced(placement[0], number), placement[1])
 
 
 def _claims(text: OwnedText) -> int:
@@ -261,7 +261,7 @@ def _skip(state: OwnedText, edit: FileEdit) -> tuple[OwnedText, frozenset[str]]:
         known = zip(after.lines, after.owners, strict=True)
         return after, frozenset(line.strip() for line, owner in known if owner is None)
     parts: list[DiffHunk | PatchChunk] = [*edit.hunks, *edit.chunks]
-    added = [line for each in parts for tag, line in each.lines if tag == "+"]
+    added = [line for part in parts for tag, line in part.lines if tag == "+"]
     return state, frozenset(line.strip() for line in (*added, *text_lines(edit.new or "")))
 
 
@@ -275,13 +275,13 @@ def _block_owners(
     later = common_lines(old, new)
     turned = common_lines(old[::-1], new[::-1])
     earlier = [(len(old) - 1 - line, len(new) - 1 - place) for line, place in reversed(turned)]
-    result = _written(later, owners, (len(old), len(new)), edit)
-    for place, other in enumerate(_written(earlier, owners, (len(old), len(new)), edit)):
-        if _edit(result[place]) != _edit(other):
-            result[place] = None
+    block_owners = _written(later, owners, (len(old), len(new)), edit)
+    for place, earlier_owner in enumerate(_written(earlier, owners, (len(old), len(new)), edit)):
+        if _edit(block_owners[place]) != _edit(earlier_owner):
+            block_owners[place] = None
     for place in _movable_lines(later, new):
-        result[place] = None
-    return result
+        block_owners[place] = None
+    return block_owners
 
 
 def _movable_lines(pairs: Sequence[tuple[int, int]], new: Sequence[str]) -> Iterator[int]:
@@ -301,15 +301,15 @@ def _written(
     pairs: Sequence[tuple[int, int]], owners: Sequence[Owner], sizes: tuple[int, int], edit: int
 ) -> list[Owner]:
     """Return the writers of a replaced stretch, given the lines that were kept."""
-    result: list[Owner] = []
+    written: list[Owner] = []
     line = 0
     for next_line, place in (*pairs, sizes):
         action = Action.MODIFY if next_line > line else Action.CREATE
-        result += [Writer(edit, action)] * (place - len(result))
+        written += [Writer(edit, action)] * (place - len(written))
         if place < sizes[1]:
-            result.append(owners[next_line])
+            written.append(owners[next_line])
         line = next_line + 1
-    return result
+    return written
 
 
 def _key(line: str) -> str:
@@ -338,14 +338,16 @@ def _common_stretches(
 
 def _once(keys: Sequence[str]) -> dict[str, int]:
     """Return the numbers of the keys that occur once; short ones may recur anywhere."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     repeated: set[str] = set()
     for number, key in enumerate(keys):
-        if key in found:
+        if key in numbers:
             repeated.add(key)
-        found[key] = number
+        numbers[key] = number
     return {
-        key: number for key, number in found.items() if key not in repeated and is_distinctive(key)
+        key: number
+        for key, number in numbers.items()
+        if key not in repeated and is_distinctive(key)
     }
 
 
@@ -357,7 +359,7 @@ def _carry(
     old: Sequence[str],
     owners: Sequence[Owner],
     new: Sequence[str],
-    found: list[Owner],
+    new_owners: list[Owner],
     start: int,
 ) -> None:
     """Set the writers of a stretch that differs in layout only, by its characters.
@@ -366,7 +368,7 @@ def _carry(
         old: The keys of the lines before.
         owners: Their writers.
         new: The keys of the lines after.
-        found: The writers of all lines after, which are set.
+        new_owners: The writers of all lines after, which are set.
         start: The first of these.
     """
     characters: list[Owner] = []
@@ -380,22 +382,22 @@ def _carry(
     position = 0
     for number, key in enumerate(new, start):
         if key:
-            found[number] = _only(characters[position : position + len(key)])
+            new_owners[number] = _only(characters[position : position + len(key)])
             position += len(key)
         else:
             later.setdefault(position, []).append(number)
     for position, numbers in later.items():
         if len(blank.get(position, ())) == len(numbers):
             for number, owner in zip(numbers, blank[position], strict=True):
-                found[number] = owner
+                new_owners[number] = owner
 
 
 def _only(owners: Sequence[Owner]) -> Owner:
     """Return the writer of a line whose characters have these writers; None if one is unknown."""
     first = owners[0]
-    if first is None or any(each is None or each.edit != first.edit for each in owners):
+    if first is None or any(owner is None or owner.edit != first.edit for owner in owners):
         return None
-    is_mixed = any(each is not None and each.action != first.action for each in owners)
+    is_mixed = any(owner is not None and owner.action != first.action for owner in owners)
     return Writer(first.edit, Action.MODIFY) if is_mixed else first
 
 
@@ -444,7 +446,7 @@ def _place_patches(
     """
     for number in unplaced:
         edit = edits[number]
-        others = [other for other in unplaced if other != number]
+        others = [other_number for other_number in unplaced if other_number != number]
         if edit.changed_by_person or edit.after is not None or edit.replace_all:
             continue
         for old, new in _patched_sides(edit):
@@ -457,7 +459,10 @@ def _place_patches(
                 sum(is_distinctive(line) for line in lines) >= _MIN_ANCHORS
                 and not any(owners[start + at] for at in range(len(new)))
                 and not any(lines & set(map(str.strip, base)) - {""} for base in bases)
-                and not any(lines & _skip(OwnedText(), edits[other])[1] - {""} for other in others)
+                and not any(
+                    lines & _skip(OwnedText(), edits[other_number])[1] - {""}
+                    for other_number in others
+                )
             )
             if is_new:
                 for at in written:
@@ -468,6 +473,6 @@ def _patched_sides(edit: FileEdit) -> Iterator[tuple[list[str], list[str]]]:
     """Yield the whole lines before and after of each part of an edit."""
     parts = edit.hunks or edit.chunks
     if parts:
-        yield from ((lines_before(each), lines_after(each)) for each in parts)
+        yield from ((lines_before(part), lines_after(part)) for part in parts)
     elif edit.old is not None and edit.new is not None:
         yield text_lines(edit.old), text_lines(edit.new)[1:-1]  # the others may be parts of lines
