@@ -106,12 +106,12 @@ class AnnotationCollector:
         for path in () if self.texts is None else sorted(self.files or ()):
             text = self._texts.in_head(path)
             if text is not None:
-                found = [
-                    each
-                    for each in self.locator.locate(path, text)
-                    if each.located.state != State.LOST
+                placements = [
+                    placement
+                    for placement in self.locator.locate(path, text)
+                    if placement.located.state != State.LOST
                 ]
-                yield from _with_duplicates(text, found)
+                yield from _with_duplicates(text, placements)
 
     def _in_alternative_readings(
         self, files: Collection[str], lost_ids: Collection[str]
@@ -137,9 +137,9 @@ class AnnotationCollector:
         if self.texts is None or not files:  # to build the lineages of removed files takes long
             return
         anchored = (
-            (each, recorded)
-            for each in missing
-            if (recorded := each.lineage.recorded_range) is not None
+            (placement, recorded)
+            for placement in missing
+            if (recorded := placement.lineage.recorded_range) is not None
         )
         while batch := list(islice(anchored, _BATCH)):
             ranges = [recorded for _, recorded in batch]
@@ -209,8 +209,8 @@ class AnnotationCollector:
             path
             for path in linked
             if any(
-                not each.superseded_by and each.action != Action.DELETE
-                for each in trail.lineages_in(path)
+                not lineage.superseded_by and lineage.action != Action.DELETE
+                for lineage in trail.lineages_in(path)
             )
         ]
 

@@ -71,17 +71,17 @@ class ChangedFiles:
         project = self.directory.project
         prefix = self.repository.prefix_of(project)
         now = {name: change.now for name, change in self.committed.items()}
-        found = {name for name, entry in now.items() if entry is not None and entry.is_file}
+        names = {name for name, entry in now.items() if entry is not None and entry.is_file}
         listed = diff_files(self.repository, DiffRange(self.base, None), project)
-        found |= {
-            each.name.removeprefix(prefix)
-            for each in listed
-            if each.is_reported or not self._is_as_it_was(each, prefix)
+        names |= {
+            difference.name.removeprefix(prefix)
+            for difference in listed
+            if difference.is_reported or not self._is_as_it_was(difference, prefix)
         }
         for name, entry in now.items():
             if entry is not None and entry.is_submodule:
-                found.update(self._inside(project / name, name, entry.id))
-        return frozenset(name for name in found if not is_of_the_trail(self.directory, name))
+                names.update(self._inside(project / name, name, entry.id))
+        return frozenset(name for name in names if not is_of_the_trail(self.directory, name))
 
     def _inside(self, folder: Path, name: str, commit: str, depth: int = 0) -> Iterator[str]:
         """Yield the files of a submodule if it is checked out at this commit."""
@@ -176,10 +176,10 @@ class FileContents:
         """Return a file as HEAD has it; None if it has the same lines on disk or does not exist."""
         if self.objects is None or not can_be_in_project(path):
             return None
-        data = self.objects.contents(f"{self.head}:{self.prefix}{normal_path(path)}")
-        if data is None:
+        content = self.objects.contents(f"{self.head}:{self.prefix}{normal_path(path)}")
+        if content is None:
             return None
-        text = Text.from_bytes(data)
+        text = Text.from_bytes(content)
         try:
             is_same = read_source(self.project, path).lines == text.lines
         except UnreadableFile:
@@ -191,10 +191,10 @@ class FileContents:
 
     def in_base(self, path: str) -> Text:
         """Return a file as the base has it; empty if it does not exist there."""
-        data = None
+        content = None
         if self.objects is not None and can_be_in_project(path):
-            data = self.objects.contents(f"{self.base}:{self.prefix}{normal_path(path)}")
-        return Text("") if data is None else Text.from_bytes(data)
+            content = self.objects.contents(f"{self.base}:{self.prefix}{normal_path(path)}")
+        return Text("") if content is None else Text.from_bytes(content)
 
     def all_readings(self, path: str) -> Iterator[Text]:
         """Yield a file on disk and in HEAD, and the alternative readings of both."""
@@ -229,8 +229,8 @@ def _decoded(text: Text) -> Text | None:
     """Return a UTF-16 or UTF-32 text decoded; None if it is neither."""
     if "\0" not in text.content:
         return None
-    data = encode(text.content)
+    encoded = encode(text.content)
     for mark, encoding in _MARKS:
-        if data.startswith(mark):
-            return Text(data.decode(encoding, "replace"))
-    return Text.from_bytes(data.replace(b"\0", b""))
+        if encoded.startswith(mark):
+            return Text(encoded.decode(encoding, "replace"))
+    return Text.from_bytes(encoded.replace(b"\0", b""))

@@ -59,21 +59,21 @@ class GateInputs:
         if self.trail_diff is None or self.changed_files is None:
             return frozenset()
         project = self.trail.directory.project
-        found = set(self.changed_files.names())
-        found |= {
+        files = set(self.changed_files.names())
+        files |= {
             normal_path(path)
             for path in self.trail.annotated_paths()
             if is_behind_a_link(project, path)
         }
         return frozenset(
             path
-            for path in found | self._newly_annotated()
+            for path in files | self._newly_annotated()
             if not is_of_the_trail(self.trail.directory, path)
         )
 
     def _newly_annotated(self) -> set[str]:
         """Return the files with new annotations; a remapped annotation is not new."""
-        found: set[str] = set()
+        files: set[str] = set()
         for path, lines in self.trail.lines_by_path():
             new = [
                 line
@@ -82,10 +82,10 @@ class GateInputs:
             ]
             # usually the first record decides, and the others need not be decoded
             if any(
-                any(map(_is_an_edit, self.trail.log.records(some))) for some in (new[:1], new[1:])
+                any(map(_is_an_edit, self.trail.log.records(part))) for part in (new[:1], new[1:])
             ):
-                found.add(normal_path(path))
-        return found
+                files.add(normal_path(path))
+        return files
 
     def findings(self, now: datetime) -> Iterator[Finding]:
         """Yield findings about the policy and the trail, such as unreadable or changed records.
@@ -132,7 +132,7 @@ class GateInputs:
     def _unreadable_lines(self) -> Iterator[Finding]:
         """Yield lines that are not records: an error, or a warning if the base has them."""
         log, where = self.trail.log, f"{self.trail.directory.path.name}/{LOG_NAME}"
-        broken = (each.line for each in self.trail.broken_lines())
+        broken = (broken_line.line for broken_line in self.trail.broken_lines())
         lines = sorted(line for line in {*broken, *log.undecodable} if not log.is_waiting(line))
         if log.incomplete_tail().strip():
             lines.append(self.trail.line_count + 1)
@@ -141,16 +141,16 @@ class GateInputs:
             if self.trail_diff is None
             else [line for line in lines if line in self.trail_diff.new_lines]
         )
-        for some, override in (
+        for unreadable, override in (
             (added, None),
             ([line for line in lines if line not in set(added)], Severity.WARNING),
         ):
-            if some:
+            if unreadable:
                 invalid = pluralize(
-                    len(some), "line is not a valid record", "lines are not valid records"
+                    len(unreadable), "line is not a valid record", "lines are not valid records"
                 )
                 message = f"{invalid} and not gated; `vibes check` lists the errors"
-                yield Finding(UNREAD, message, where, some[0], None, override)
+                yield Finding(UNREAD, message, where, unreadable[0], None, override)
 
 
 def load_inputs(trail: Trail, base: str | None) -> GateInputs:

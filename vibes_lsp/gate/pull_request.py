@@ -53,17 +53,17 @@ def markdown_summary(
 
 def workflow_commands(findings: Sequence[Finding]) -> Iterator[str]:
     """Yield findings as GitHub's workflow commands, which show them at their lines."""
-    for each in findings:
-        line = "" if each.line is None else f",line={each.line}"
-        if each.end_line is not None:
-            line += f",endLine={each.end_line}"
-        place = f"file={_command_property(each.file)}{line},title=VIBES {each.check.id}"
-        yield f"::{_COMMANDS[each.severity]} {place}::{_command_text(each.message)}"
+    for finding in findings:
+        line = "" if finding.line is None else f",line={finding.line}"
+        if finding.end_line is not None:
+            line += f",endLine={finding.end_line}"
+        place = f"file={_command_property(finding.file)}{line},title=VIBES {finding.check.id}"
+        yield f"::{_COMMANDS[finding.severity]} {place}::{_command_text(finding.message)}"
 
 
 def code_quality(findings: Sequence[Finding]) -> list[JsonValue]:
     """Return findings as a GitLab Code Quality report."""
-    return [_code_quality_issue(each) for each in findings]
+    return [_code_quality_issue(finding) for finding in findings]
 
 
 def _lines(report: GateReport, changes: Changes | None, links: str | None) -> Iterator[str]:
@@ -95,7 +95,7 @@ def _lines(report: GateReport, changes: Changes | None, links: str | None) -> It
 def _first_sentence(report: GateReport, changes: Changes | None) -> str:
     """Return how much an AI wrote and what that leads to."""
     blocked, waiting = report.count(GateDecision.BLOCK), report.count(GateDecision.REQUIRE_REVIEW)
-    errors = sum(each.severity == Severity.ERROR for each in report.findings)
+    errors = sum(finding.severity == Severity.ERROR for finding in report.findings)
     parts = [
         pluralize(blocked, "range blocks", "ranges block") if blocked else "",
         pluralize(waiting, "range needs a review", "ranges need a review") if waiting else "",
@@ -127,7 +127,7 @@ def _remedy(report: GateReport) -> str:
         if any(item.fails for item in report.items)
         else "",
         "the errors below are fixed"
-        if any(each.severity == Severity.ERROR for each in report.findings)
+        if any(finding.severity == Severity.ERROR for finding in report.findings)
         else "",
     ]
     return "; ".join(step for step in steps if step) + "."

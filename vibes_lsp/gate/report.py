@@ -175,7 +175,7 @@ class GateReport:
     def passed(self) -> bool:
         """Whether no item fails and no finding is an error."""
         return not any(item.fails for item in self.items) and not any(
-            each.severity == Severity.ERROR for each in self.findings
+            finding.severity == Severity.ERROR for finding in self.findings
         )
 
     @property
@@ -202,11 +202,11 @@ class GateReport:
 
     def as_json(self) -> Mapping[str, JsonValue | Iterator[Members]]:
         """Return `{result, threshold, base?, items, findings}`; items are generated on demand."""
-        given = self.threshold.value
+        threshold = self.threshold.value
         base: Members = {} if self.base is None else {"base": self.base}
         return {
             "result": "PASS" if self.passed else "FAIL",
-            "threshold": given.value if isinstance(given, Band) else given,
+            "threshold": threshold.value if isinstance(threshold, Band) else threshold,
             **base,
             "items": (item.as_json() for item in self.items),
             "findings": [finding.as_json() for finding in self.findings],

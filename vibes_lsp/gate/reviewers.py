@@ -123,7 +123,9 @@ class Reviewers:
         review: Review,
         session: LoggedSession | None,
     ) -> str | None:
-        writers = frozenset().union(*(each.names for each in self._writers(diff, placement)))
+        writers = frozenset().union(
+            *(contributors.names for contributors in self._writers(diff, placement))
+        )
         called = [
             name
             for name in (
@@ -137,9 +139,9 @@ class Reviewers:
             return f"{same} contributed to the code"
         carrier = next(
             (
-                each
-                for each in diff.contributors_of_record(review.edge.record)
-                if each.names & writers
+                contributors
+                for contributors in diff.contributors_of_record(review.edge.record)
+                if contributors.names & writers
             ),
             None,
         )
@@ -206,15 +208,19 @@ class Reviewers:
     def _sessions(self, review: Review, identifier: str | None) -> Iterator[str]:
         """Yield the sessions that gave and recorded a review, and their parents."""
         log = self.locator.trail.log
-        pending = [each for each in (identifier, review.edge.record.text("session_id")) if each]
+        pending = [
+            session_id
+            for session_id in (identifier, review.edge.record.text("session_id"))
+            if session_id
+        ]
         seen: set[str] = set()
         while pending and len(seen) < _MAX_PARENTS:
-            each = pending.pop()
-            if each in seen:
+            session_id = pending.pop()
+            if session_id in seen:
                 continue
-            seen.add(each)
-            yield each
-            session = log.session(each)
+            seen.add(session_id)
+            yield session_id
+            session = log.session(session_id)
             parent = session.text("parent_session_id") if session is not None else None
             pending += [parent] if parent else []
 
@@ -231,10 +237,10 @@ def _session_of(review: Review) -> str | None:
 
 def _is_an_ai(session: LoggedSession, authors: Authors) -> bool:
     """Whether any record of a session names a model; a person's environment names none (R6)."""
-    found = [
+    session_authors = [
         authors.of(record.text("environment_hash")) for record in (*session.starts, *session.ends)
     ]
-    return any(not author.is_human and author.model != UNKNOWN for author in found)
+    return any(not author.is_human and author.model != UNKNOWN for author in session_authors)
 
 
 def _name(repository: Repository, locator: ProjectLocator, path: str) -> str:

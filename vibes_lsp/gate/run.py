@@ -149,7 +149,7 @@ class _GateRun:
 
         If a file has several versions, the strictest decision counts.
         """
-        found: dict[tuple[str, str, str], tuple[GateItem, Text]] = {}
+        strictest: dict[tuple[str, str, str], tuple[GateItem, Text]] = {}
         for content, placement in self._collector.collect():
             checked = self._check_annotation(placement, content)
             self._add_findings(checked, content)
@@ -159,10 +159,10 @@ class _GateRun:
                 checked, content, self._scorer.review_status(checked.placement, content)
             )
             key = placement.lineage.first.id, placement.current.id, placement.path
-            if key not in found or item.sort_key[:2] < found[key][0].sort_key[:2]:
-                found[key] = item, content
+            if key not in strictest or item.sort_key[:2] < strictest[key][0].sort_key[:2]:
+                strictest[key] = item, content
             self._gated_ids.add(placement.lineage.first.id)
-        return found.values()
+        return strictest.values()
 
     def _check_annotation(self, placement: Placement, content: Text) -> CheckedAnnotation:
         if self._tamper_checks is None or self._lost_line_search is None:
@@ -191,9 +191,9 @@ class _GateRun:
             return base is None
         key = placement.path, content.content
         if key not in self._old:
-            found = self._locator.locate(placement.path, content, base.commit)
+            placements = self._locator.locate(placement.path, content, base.commit)
             self._old[key] = {
-                each.lineage.first.id for each in found if each.located.is_contradicted
+                old.lineage.first.id for old in placements if old.located.is_contradicted
             }
         return placement.lineage.first.id in self._old[key]
 
@@ -327,9 +327,10 @@ class _GateRun:
         ):
             return
         asked = [
-            each
-            for each in custom_signals(record)
-            if each.signal in self._policy.weights or self._rules.uses_signal(each.signal)
+            custom_signal
+            for custom_signal in custom_signals(record)
+            if custom_signal.signal in self._policy.weights
+            or self._rules.uses_signal(custom_signal.signal)
         ]
         if (
             asked or self._options.use_stored_scores or not self._policy.computes_scores
@@ -431,10 +432,10 @@ class _Scorer(Scorer):
 def _stored_values(placement: Placement) -> dict[str, float]:
     """Return the normalised values of a record by signal (RFC 10.4.4)."""
     factors = placement.current.members.get("risk_factors")
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for factor in factors if isinstance(factors, list) else []:
         members = mapping({"factor": factor}, "factor")
         signal, value = text(members, "signal"), members.get("value")
         if signal is not None and isinstance(value, int | float) and not isinstance(value, bool):
-            found.setdefault(signal, float(value))
-    return found
+            values.setdefault(signal, float(value))
+    return values

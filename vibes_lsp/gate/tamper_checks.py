@@ -91,8 +91,8 @@ class TamperChecks:
                 None,
                 rewriting,
             )
-        [found] = locate_alone([Lineage((root,), root)], text)
-        if root.text("action") == Action.DELETE or not _is_present(found, placement, root):
+        [located] = locate_alone([Lineage((root,), root)], text)
+        if root.text("action") == Action.DELETE or not _is_present(located, placement, root):
             return CheckedAnnotation(
                 replace(placement, shown=replace(placement.shown, lineage=corrected)),
                 placement,
@@ -101,7 +101,7 @@ class TamperChecks:
             )
         shown = ShownLineage(Lineage(members, root))
         return CheckedAnnotation(
-            Placement(placement.path, shown, found), placement, hidden_by, rewriting
+            Placement(placement.path, shown, located), placement, hidden_by, rewriting
         )
 
     def _original_record(self, lineage: Lineage) -> LogRecord:
@@ -157,17 +157,17 @@ def _fixed_members(record: LogRecord) -> Members:
     return {name: value for name, value in record.members.items() if name not in _MUTABLE}
 
 
-def _is_present(found: LocatedRange, placement: Placement, root: LogRecord) -> bool:
+def _is_present(located: LocatedRange, placement: Placement, root: LogRecord) -> bool:
     """Whether the code of an edit is present.
 
     It is if it was found unchanged; or, if nothing superseded it, if at least half of it is found
     and more than the records of the branch say is left. Where the intact lines are unknown, all
     count.
     """
-    if found.sure:
+    if located.sure:
         return True
     lines = recorded_lines(root)
-    if placement.is_history or found.start is None or found.end is None or lines is None:
+    if placement.is_history or located.start is None or located.end is None or lines is None:
         return False
     start, end = placement.located.start, placement.located.end
     left = (
@@ -177,9 +177,11 @@ def _is_present(found: LocatedRange, placement: Placement, root: LogRecord) -> b
     )
     length = lines[1] - lines[0] + 1
     intact = (
-        found.intact if found.intact is not None else length * (found.method != Method.RECORDED)
+        located.intact
+        if located.intact is not None
+        else length * (located.method != Method.RECORDED)
     )
-    return 2 * intact >= length and found.end - found.start + 1 > left
+    return 2 * intact >= length and located.end - located.start + 1 > left
 
 
 _MAX_VERSIONS: Final = 64
@@ -205,14 +207,14 @@ class LostLineSearch:
         where it has no anchors, as of a file that git stores encrypted, and where its id does not
         cover them: these may have been changed to lose the lines.
         """
-        found = None
+        located = None
         if root.type == RecordType.FUNCTION:
-            found = self._find_renamed_function(placement, root, text)
+            located = self._find_renamed_function(placement, root, text)
         elif self.diff.is_new(root) and not (
             any(root.text(name) for name in ANCHOR_MEMBERS) and covers(root, *ANCHOR_MEMBERS)
         ):
-            found = _as_recorded(root, text)
-        return placement if found is None else replace(placement, located=found)
+            located = _as_recorded(root, text)
+        return placement if located is None else replace(placement, located=located)
 
     def _find_renamed_function(
         self, placement: Placement, root: LogRecord, text: Text
@@ -258,5 +260,5 @@ def _as_recorded(root: LogRecord, text: Text) -> LocatedRange | None:
     lines, length = recorded_lines(root), len(text.lines)
     if lines is None or not length:
         return None
-    start, end = (min(each, length) for each in lines)
+    start, end = (min(line, length) for line in lines)
     return LocatedRange(start, end, State.UNVERIFIED, Method.RECORDED, 0.3)

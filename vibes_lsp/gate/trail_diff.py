@@ -68,7 +68,7 @@ class TrailDiff:
     @cached_property
     def commits_by_record(self) -> Mapping[str, frozenset[str]]:
         """The commits of the branch that added a record, by the record's id."""
-        found: dict[str, set[str]] = defaultdict(set)
+        commits_by_record: dict[str, set[str]] = defaultdict(set)
         try:
             name = self.repository.relative_path(self.trail.directory.log)
         except ValueError:  # the log is a link out of the repository, which has its own finding
@@ -77,8 +77,8 @@ class TrailDiff:
             self.repository, list(self.contributors), name
         ).items():
             for identifier in identifiers:
-                found[identifier].add(commit)
-        return {identifier: frozenset(commits) for identifier, commits in found.items()}
+                commits_by_record[identifier].add(commit)
+        return {identifier: frozenset(commits) for identifier, commits in commits_by_record.items()}
 
     @cached_property
     def contributors(self) -> Mapping[str, Contributors]:
@@ -129,10 +129,10 @@ class TrailDiff:
         Only a hash counts: a branch could point a ref at any commit.
         """
         try:
-            found = self.repository.resolve(commit) if _HASH.fullmatch(commit) else ""
+            resolved = self.repository.resolve(commit) if _HASH.fullmatch(commit) else ""
             return (
-                list(contributors_of(self.repository, [found], alone=True).values())
-                if found.startswith(commit.lower()) and found
+                list(contributors_of(self.repository, [resolved], alone=True).values())
+                if resolved.startswith(commit.lower()) and resolved
                 else []
             )
         except HistoryUnavailable:
