@@ -71,14 +71,14 @@ def read_agent_trailers(objects: GitObjects, commits: Iterable[str]) -> dict[str
         objects: The objects of the repository.
         commits: Their full hashes; their ancestors are not read.
     """
-    found: dict[str, AgentTrailer] = {}
+    trailers: dict[str, AgentTrailer] = {}
     for name in commits:
         commit = objects.commit(name)
         for line in _trailers("" if commit is None else commit.message):
             agent = agent_in_trailer(line)
             if agent is not None:
-                found.setdefault(name, AgentTrailer(name, agent, line))
-    return found
+                trailers.setdefault(name, AgentTrailer(name, agent, line))
+    return trailers
 
 
 def _trailers(message: str) -> list[str]:
@@ -94,7 +94,7 @@ def agent_in_trailer(trailer: str) -> str | None:
         return None
     lower = value.lower()
     name, opened, address = lower.partition("<")
-    is_bot = any(each in address for each in _ADDRESSES) or "[bot]" in address
+    is_bot = any(part in address for part in _ADDRESSES) or "[bot]" in address
     for word in _WORD.findall(name):
         agent = _AGENTS.get(word)
         if agent is not None and (word not in _PEOPLE or is_bot or not opened):

@@ -37,7 +37,7 @@ def mentions(file: Path, *words: bytes) -> bool:
 @lru_cache(maxsize=4096)
 def _mentions(file: Path, _stamp: FileStamp, words: tuple[bytes, ...]) -> bool:
     try:
-        data = (read_file(file, limit=_MAX_FILE) or b"").lower()
+        content = (read_file(file, limit=_MAX_FILE) or b"").lower()
     except (UnreadableFile, ValueError):
         return True
-    return any(word in data for word in words)
+    return any(word in content for word in words)

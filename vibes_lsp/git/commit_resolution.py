@@ -137,7 +137,7 @@ class CommitResolver:
                     commits[change.path].append((change.moment, change.commit))
         except HistoryUnavailable:
             return {}
-        found: dict[tuple[str, datetime], ResolvedCommit] = {}
+        resolved: dict[tuple[str, datetime], ResolvedCommit] = {}
         boundary = self.repository.shallow_boundary()
         for path, name in names.items():
             for edited in edit_times[path]:
@@ -145,8 +145,8 @@ class CommitResolver:
                 later = (commit for moment, commit in reversed(commits[name]) if moment >= second)
                 first = next(later, None)
                 if first is not None and first not in boundary:
-                    found[path, edited] = ResolvedCommit(first, CommitMethod.INFERRED)
-        return found
+                    resolved[path, edited] = ResolvedCommit(first, CommitMethod.INFERRED)
+        return resolved
 
     def reachable(self, commits: Iterable[str], start: str = "HEAD") -> frozenset[str]:
         """Return the commits, hashes or prefixes, that are in history.
@@ -167,10 +167,10 @@ class CommitResolver:
         new = {commit.lower() for commit in wanted} - known.keys()
         if new:
             try:
-                found = self._ancestors(head if start == "HEAD" else start, new)
+                ancestors = self._ancestors(head if start == "HEAD" else start, new)
             except HistoryUnavailable:
                 return wanted
-            known |= {commit: commit in found for commit in new}
+            known |= {commit: commit in ancestors for commit in new}
             if cache is not None:
                 cache.put(key, known)
         return frozenset(commit for commit in wanted if known[commit.lower()])
@@ -182,14 +182,14 @@ class CommitResolver:
             HistoryUnavailable: Git fails.
         """
         lengths = sorted({len(commit) for commit in wanted})
-        found: set[str] = set()
+        ancestors: set[str] = set()
         with git_lines(self.repository.root, "rev-list", start) as lines:
             for line in lines:
                 name = line.decode().rstrip()
-                found.update(name[:length] for length in lengths if name[:length] in wanted)
-                if len(found) == len(wanted):
+                ancestors.update(name[:length] for length in lengths if name[:length] in wanted)
+                if len(ancestors) == len(wanted):
                     break
-        return found
+        return ancestors
 
     def _git_paths(self, paths: Iterable[str]) -> dict[str, str]:
         """Return git's paths for recorded paths, without those that cannot be tracked."""

@@ -62,7 +62,7 @@ def contributors_of(
         HistoryUnavailable: Git fails.
     """
     options = ("--no-walk",) if alone else ()
-    found: dict[str, Contributors] = {}
+    contributors: dict[str, Contributors] = {}
     for start in range(0, len(revisions), _BATCH):
         batch = revisions[start : start + _BATCH]
         output = run_git(
@@ -82,10 +82,10 @@ def contributors_of(
             commit, author, address, committer, committer_address, co_authors = parts[
                 at : at + _FIELDS
             ]
-            found[commit] = _contributors(
+            contributors[commit] = _contributors(
                 (author, address), (committer, committer_address), co_authors.split("\x1f")
             )
-    return found
+    return contributors
 
 
 def configured_user(repository: Repository) -> Contributors:
@@ -94,7 +94,7 @@ def configured_user(repository: Repository) -> Contributors:
         listed = run_git(repository.root, "config", "-z", "--get-regexp", r"^user\.(name|email)$")
     except HistoryUnavailable:  # neither is set
         listed = b""
-    pairs = (each.partition("\n") for each in listed.decode("utf-8", "replace").split("\0"))
+    pairs = (setting.partition("\n") for setting in listed.decode("utf-8", "replace").split("\0"))
     values = {name: value.strip() for name, _, value in pairs}
     person = values.get("user.name", ""), values.get("user.email", "")
     return _contributors(person, person, [])
@@ -105,8 +105,8 @@ def _contributors(
 ) -> Contributors:
     """Return the contributors of a commit; co-authors are written as `Name <address>`."""
     committed = committer if normalize_identity(committer[1]) not in _SHARED else ()
-    names = frozenset(normalize_identity(each) for each in (*author, *committed)) - {""}
+    names = frozenset(normalize_identity(identity) for identity in (*author, *committed)) - {""}
     return Contributors(
-        names.union(*(parse_identity(each) for each in co_authors)),
+        names.union(*(parse_identity(identity) for identity in co_authors)),
         author[0] or author[1] or "unknown author",
     )

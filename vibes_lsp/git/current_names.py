@@ -31,10 +31,10 @@ def current_names(repository: Repository, names: Iterable[str]) -> dict[str, str
     known = {name: repository.cache.get(f"{key} {name}", str) for name in names}
     missing = [name for name, now in known.items() if now is None]
     if missing:
-        found, is_settled = _names_in(repository, head, missing)
-        known |= found
+        current, is_settled = _names_in(repository, head, missing)
+        known |= current
         for name in missing if is_settled else ():
-            repository.cache.put(f"{key} {name}", found.get(name, ""))
+            repository.cache.put(f"{key} {name}", current.get(name, ""))
     committed = {name: now for name, now in known.items() if now}
     staged = renames_since(repository, head) if committed else {}
     return {name: staged.get(now, now) for name, now in committed.items()}
@@ -44,24 +44,24 @@ def _names_in(
     repository: Repository, head: str, names: Iterable[str]
 ) -> tuple[dict[str, str], bool]:
     """Return the names that files have in a commit, and whether git could answer."""
-    found: dict[str, str] = {}
+    current: dict[str, str] = {}
     pending, is_settled = {name: name for name in names}, True
     for _ in range(_MAX_RENAMES):
-        found |= {
+        current |= {
             name: now
             for name, now in pending.items()
             if repository.objects.entry(head, now) is not None
         }
-        gone = {name: now for name, now in pending.items() if name not in found}
+        gone = {name: now for name, now in pending.items() if name not in current}
         if not gone:
             break
         try:
             renamed, is_complete = _renamed(repository, head, set(gone.values()))
         except HistoryUnavailable:
-            return found, False
+            return current, False
         is_settled = is_settled and is_complete
         pending = {name: renamed[now] for name, now in gone.items() if now in renamed}
-    return found, is_settled
+    return current, is_settled
 
 
 def _renamed(repository: Repository, head: str, names: set[str]) -> tuple[Mapping[str, str], bool]:
@@ -75,8 +75,8 @@ def _renamed(repository: Repository, head: str, names: set[str]) -> tuple[Mappin
     renamed, is_settled = renames_in(
         repository, list(dict.fromkeys(commit for _, commit in deletions))
     )
-    found: dict[str, str] = {}
+    later_names: dict[str, str] = {}
     for name, commit in deletions:
         if (later := renamed.get(commit, {}).get(name)) is not None:
-            found.setdefault(name, later)
-    return found, is_settled
+            later_names.setdefault(name, later)
+    return later_names, is_settled

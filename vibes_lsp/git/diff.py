@@ -120,7 +120,7 @@ class DiffEntry:
     is_reported: bool = True
 
 
-def parse_diff_range(repository: Repository, given: str | None) -> DiffRange:
+def parse_diff_range(repository: Repository, expression: str | None) -> DiffRange:
     """Parse `BASE..HEAD`, `BASE...HEAD`, `REV^!`, `BASE` or None (HEAD against the work tree).
 
     A side left out is HEAD. Three dots start at the merge base. `REV^!` is what one commit changed
@@ -129,11 +129,11 @@ def parse_diff_range(repository: Repository, given: str | None) -> DiffRange:
     Raises:
         HistoryUnavailable: A side names no commit, or the two have no merge base.
     """
-    text = given or "HEAD"
+    text = expression or "HEAD"
     if text.endswith("^!"):
         head = repository.resolve(text.removesuffix("^!") or "HEAD")
         return DiffRange(repository.parent(head) or _EMPTY_TREES[len(head)], head)
-    separator = next((each for each in ("...", "..") if each in text), None)
+    separator = next((dots for dots in ("...", "..") if dots in text), None)
     if separator is None:
         return DiffRange(repository.resolve(text), None)
     left, _, right = text.partition(separator)
@@ -160,23 +160,23 @@ def diff_files(
     """
     prefix = repository.prefix_of(folder)
     if span.head is not None:
-        found = _listed(repository, ("diff-tree", "--no-commit-id"), (span.base, span.head))
+        files = _listed(repository, ("diff-tree", "--no-commit-id"), (span.base, span.head))
     elif span.is_staged:
-        found = _listed(repository, _STAGED, (span.base,))
+        files = _listed(repository, _STAGED, (span.base,))
     else:
-        found = _since(
+        files = _since(
             repository,
             span.base,
             [prefix + name for name in (*changed_in_work_tree(folder), *also)],
         )
     return sorted(
-        (each for each in found if each.name.startswith(prefix)), key=lambda each: each.name
+        (file for file in files if file.name.startswith(prefix)), key=lambda file: file.name
     )
 
 
 def _since(repository: Repository, base: str, touched: Iterable[str]) -> list[DiffEntry]:
     """Return the files that differ from a commit in the index or in the work tree."""
-    staged = {each.name: each for each in _listed(repository, ("diff-index", "--cached"), (base,))}
+    staged = {file.name: file for file in _listed(repository, ("diff-index", "--cached"), (base,))}
     for name in touched:
         if name in staged:
             continue
@@ -189,7 +189,7 @@ def _since(repository: Repository, base: str, touched: Iterable[str]) -> list[Di
             None,
             is_reported=False,
         )
-    return [replace(each, new=None) for each in staged.values()]
+    return [replace(file, new=None) for file in staged.values()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,13 +237,13 @@ def tree_changes(
         *([literal_pathspec(prefix.rstrip("/"))] if prefix else ()),
     )
     parts = listed.split(b"\0")
-    found: dict[str, TreeChange] = {}
+    changes: dict[str, TreeChange] = {}
     for line, path in zip(parts[0::2], parts[1::2], strict=False):
         name = path.decode("utf-8", "surrogateescape")
         if name.startswith(prefix):
             old_mode, mode, old, new, _ = line.decode("ascii").removeprefix(":").split(" ")
-            found[name[len(prefix) :]] = TreeChange(_entry(old_mode, old), _entry(mode, new))
-    return found
+            changes[name[len(prefix) :]] = TreeChange(_entry(old_mode, old), _entry(mode, new))
+    return changes
 
 
 def _entry(mode: str, identifier: str) -> TreeEntry | None:

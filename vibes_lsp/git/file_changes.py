@@ -194,11 +194,11 @@ def commits_by_file(
     Raises:
         HistoryUnavailable: Git fails.
     """
-    found: dict[str, set[str]] = defaultdict(set)
+    by_file: dict[str, set[str]] = defaultdict(set)
     pathspecs = map(literal_pathspec, paths)
     for change in _changed_names(repository, "--full-history", *revisions, "--", *pathspecs):
-        found[change.name].add(change.commit)
-    return {name: frozenset(commits) for name, commits in found.items()}
+        by_file[change.name].add(change.commit)
+    return {name: frozenset(commits) for name, commits in by_file.items()}
 
 
 def files_of_commits(repository: Repository, commits: Sequence[str]) -> dict[str, frozenset[str]]:
@@ -214,14 +214,14 @@ def files_of_commits(repository: Repository, commits: Sequence[str]) -> dict[str
     key = f"files {digest_of(sorted(repository.shallow_boundary()))}"
     known = {commit: repository.cache.get(f"{key} {commit}", list[str]) for commit in commits}
     missing = [commit for commit, names in known.items() if names is None]
-    found: dict[str, list[str]] = {commit: [] for commit in missing}
+    changed: dict[str, list[str]] = {commit: [] for commit in missing}
     for start in range(0, len(missing), _MAX_COMMITS):
         batch = missing[start : start + _MAX_COMMITS]
         for change in _changed_names(repository, "--no-walk=unsorted", *batch, "--"):
-            found[change.commit].append(change.name)
-    for commit, names in found.items():
+            changed[change.commit].append(change.name)
+    for commit, names in changed.items():
         repository.cache.put(f"{key} {commit}", names)
-    return {commit: frozenset(names or ()) for commit, names in (known | found).items()}
+    return {commit: frozenset(names or ()) for commit, names in (known | changed).items()}
 
 
 def last_changes(
@@ -239,7 +239,7 @@ def last_changes(
     Raises:
         HistoryUnavailable: Git fails.
     """
-    found: dict[str, LastChange | None] = {}
+    last_commits: dict[str, LastChange | None] = {}
     older: set[str] = set()
     deleting: set[str] = set()
     with closing(_changed_names(repository, "--first-parent", commit, "--")) as changes:
@@ -255,10 +255,10 @@ def last_changes(
                 deleting.add(change.commit)
             is_new = change.status == b"A" and not change.is_merge
             last = None if is_older else LastChange(change.commit, is_new)
-            found.setdefault(change.name, last)
+            last_commits.setdefault(change.name, last)
     return {
         name: last._replace(is_whole=last.is_whole and last.commit not in deleting)
-        for name, last in found.items()
+        for name, last in last_commits.items()
         if last is not None
     }
 

@@ -23,21 +23,21 @@ _FAMILIES: Final = ("utf-16", "utf-32", "iso8859", "cp", "koi8", "shift_jis", "e
 """How the encodings begin that are used: those of texts. Python has others, such as of archives."""
 
 
-def as_stored(project: Path, path: str, data: bytes) -> bytes:
+def as_stored(project: Path, path: str, content: bytes) -> bytes:
     """Return the bytes of a file as git stores them; as they are where nothing is converted.
 
     Args:
         project: The project's root.
         path: The file, relative to it.
-        data: Its bytes on disk.
+        content: Its bytes on disk.
     """
     encoding = working_tree_encoding(project, path)
     if encoding is None:
-        return data
+        return content
     try:
-        return data.decode(encoding).encode()
+        return content.decode(encoding).encode()
     except UnicodeError:  # git refuses to store it
-        return data
+        return content
 
 
 def working_tree_encoding(project: Path, path: str) -> str | None:
@@ -49,13 +49,13 @@ def working_tree_encoding(project: Path, path: str) -> str | None:
     """
     folder = Path(os.path.normpath(project / path)).parent
     sources: list[Path] = []
-    for each in (folder, *folder.parents):
-        sources.append(each / ATTRIBUTES)
-        if is_repository(str(each)):
+    for top in (folder, *folder.parents):
+        sources.append(top / ATTRIBUTES)
+        if is_repository(str(top)):
             break
     else:
         return None
-    common = common_git_folder(each)
+    common = common_git_folder(top)
     if common is not None:
         sources.append(common / "info/attributes")
     if any(map(is_special, sources)):  # git would wait for it
@@ -63,7 +63,7 @@ def working_tree_encoding(project: Path, path: str) -> str | None:
     if not any(mentions(file, _NAME.encode()) for file in sources):
         return None
     stamps = tuple((file, stamp) for file in sources if (stamp := file_stamp(file)) is not None)
-    return _asked(each, os.path.relpath(project / path, each), stamps)
+    return _asked(top, os.path.relpath(project / path, top), stamps)
 
 
 @lru_cache(maxsize=4096)
@@ -72,8 +72,8 @@ def _asked(top: Path, name: str, _sources: tuple[tuple[Path, FileStamp], ...]) -
     try:
         answer = run_git(top, "check-attr", "-z", _NAME, "--", name).split(b"\0")
         value = answer[2].decode("ascii")
-        found = codecs.lookup(value).name
+        encoding = codecs.lookup(value).name
     except (HistoryUnavailable, IndexError, LookupError, ValueError):
         return None
-    is_used = found != "utf-8" and found.startswith(_FAMILIES)
-    return found if is_used else None
+    is_used = encoding != "utf-8" and encoding.startswith(_FAMILIES)
+    return encoding if is_used else None

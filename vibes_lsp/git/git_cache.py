@@ -108,7 +108,7 @@ class GitCache:
             database = self._open() if self._facts else None
             if database is None:
                 return
-            rows = [each for each in self._facts.items() if len(each[1]) <= _MAX_VALUE]
+            rows = [fact for fact in self._facts.items() if len(fact[1]) <= _MAX_VALUE]
             try:
                 database.execute("BEGIN IMMEDIATE")
                 database.executemany("INSERT OR REPLACE INTO fact VALUES (NULL, ?, ?)", rows)
@@ -253,10 +253,10 @@ def _created(marker: Path) -> tuple[int, int]:
 
 def _modules(package: str) -> Sequence[tuple[str, int, int]]:
     """Return the names, sizes and times of a package's modules."""
-    found: list[tuple[str, int, int]] = []
+    modules: list[tuple[str, int, int]] = []
     with os.scandir(_CODE / package) as entries:
         for entry in entries:
             if entry.name.endswith(".py"):
                 status = entry.stat()
-                found.append((entry.name, status.st_size, status.st_mtime_ns))
-    return sorted(found)
+                modules.append((entry.name, status.st_size, status.st_mtime_ns))
+    return sorted(modules)

@@ -206,6 +206,6 @@ def _has_id(line: bytes, added: set[bytes]) -> bool:
     return at >= 0 and line[at : line.find(b'"', at + 17) + 1] in added
 
 
-def _replace(directory: AuditDir, path: Path, data: bytes) -> None:
+def _replace(directory: AuditDir, path: Path, content: bytes) -> None:
     directory.journal.mkdir(exist_ok=True)
-    replace_file(write_temporary(directory.journal, data, like=path), path)
+    replace_file(write_temporary(directory.journal, content, like=path), path)

@@ -87,14 +87,14 @@ def line_origins(
     known = facts.get(key, list[_Run])
     if known is not None:
         return list(_unpack(known))
-    found: dict[int, LineOrigin | None] = {}
+    by_number: dict[int, LineOrigin | None] = {}
     arguments = ("blame", *_OPTIONS, *options, "--", path)
     with git_lines(repository.root, *arguments, patience=BLAME) as lines:
         for first, group in _groups(lines, is_bounded=since is not None or bool(excluded)):
-            found.update(enumerate(group, first))
-    if len(found) != max(found, default=-1) + 1:
+            by_number.update(enumerate(group, first))
+    if len(by_number) != max(by_number, default=-1) + 1:
         raise HistoryUnavailable("git blame left out lines")
-    origins = [found[number] for number in range(len(found))]
+    origins = [by_number[number] for number in range(len(by_number))]
     facts.put(key, _pack(origins))
     return origins
 

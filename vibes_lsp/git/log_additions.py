@@ -45,8 +45,8 @@ def ids_added(repository: Repository, commits: Sequence[str], name: str) -> dict
     """
     key = f"added {digest_of(sorted(repository.shallow_boundary()))} {name}"
     known = {commit: repository.cache.get(f"{key} {commit}", list[str]) for commit in commits}
-    found = {commit: ids for commit, ids in known.items() if ids is not None}
-    missing = [commit for commit in known if commit not in found]
+    cached = {commit: ids for commit, ids in known.items() if ids is not None}
+    missing = [commit for commit in known if commit not in cached]
     grown = _ids_appended(repository, missing, name)
     rest = [commit for commit in missing if commit not in grown]
     compared: dict[str, list[str]] = {commit: [] for commit in rest}
@@ -57,7 +57,7 @@ def ids_added(repository: Repository, commits: Sequence[str], name: str) -> dict
                 compared[commit].append(identifier)
     for commit, ids in (grown | compared).items():
         repository.cache.put(f"{key} {commit}", ids)
-    return found | grown | compared
+    return cached | grown | compared
 
 
 def _ids_appended(
@@ -79,7 +79,7 @@ def _ids_appended(
             logs[entry.id] = repository.objects.contents(entry.id)
         return logs[entry.id]
 
-    found: dict[str, list[str]] = {}
+    appended: dict[str, list[str]] = {}
     for commit in commits:
         known = repository.objects.commit(commit)
         if known is None or len(known.parents) > 1:
@@ -89,8 +89,8 @@ def _ids_appended(
             continue
         if now.startswith(before) and before[-1:] in {b"", b"\n"}:
             lines = bounded_lines(io.BytesIO(now[len(before) :]))
-            found[commit] = [each for line in lines if (each := record_id_of(line))]
-    return found
+            appended[commit] = [identifier for line in lines if (identifier := record_id_of(line))]
+    return appended
 
 
 def added_lines(

@@ -63,13 +63,15 @@ def find_missing_trail(folder: Path) -> MissingTrail | None:
         folder: A folder, or a file in it; it may not exist.
     """
     start = folder.absolute()
-    top = next((each for each in (start, *start.parents) if is_repository(str(each))), None)
+    top = next(
+        (ancestor for ancestor in (start, *start.parents) if is_repository(str(ancestor))), None
+    )
     if top is None:
         return None
-    inside = [each for each in (start, *start.parents) if each.is_relative_to(top)]
-    for each in inside:
-        if each.name != AUDIT_DIR_NAME and (found := missing_trail(each, top)) is not None:
-            return found
+    inside = [ancestor for ancestor in (start, *start.parents) if ancestor.is_relative_to(top)]
+    for ancestor in inside:
+        if ancestor.name != AUDIT_DIR_NAME and (trail := missing_trail(ancestor, top)) is not None:
+            return trail
     return None
 
 
@@ -85,7 +87,9 @@ def missing_trail(project: Path, top: Path | None = None) -> MissingTrail | None
     names = [name for name in _FILES if not os.path.lexists(project / AUDIT_DIR_NAME / name)]
     if top is None:
         start = project.absolute()
-        top = next((each for each in (start, *start.parents) if is_repository(str(each))), None)
+        top = next(
+            (ancestor for ancestor in (start, *start.parents) if is_repository(str(ancestor))), None
+        )
     if not names or top is None:
         return None
     folder = (Path(os.path.relpath(project.absolute(), top)) / AUDIT_DIR_NAME).as_posix()
@@ -105,17 +109,19 @@ def refuse_missing_trail(project: Path) -> None:
     Raises:
         RefusedWrite: Git has a trail of the project that is not on the disk.
     """
-    found = missing_trail(project)
-    if found is not None:
-        raise RefusedWrite(found.reason, hint=f"nothing was written; restore it: {found.restoring}")
+    missing = missing_trail(project)
+    if missing is not None:
+        raise RefusedWrite(
+            missing.reason, hint=f"nothing was written; restore it: {missing.restoring}"
+        )
 
 
 def explained(error: AuditDirNotFound, folder: Path) -> AuditDirNotFound:
     """Return an error with the reason and the remedy if git has the trail that was not found."""
-    found = find_missing_trail(folder)
-    if found is None:
+    missing = find_missing_trail(folder)
+    if missing is None:
         return error
-    return AuditDirNotFound(found.reason, hint=f"restore it: {found.restoring}")
+    return AuditDirNotFound(missing.reason, hint=f"restore it: {missing.restoring}")
 
 
 def is_sparse(top: Path) -> bool:

@@ -27,14 +27,14 @@ def list_notes(repository: Repository, ref: str) -> dict[str, str]:
         listed = run_git(repository.root, "ls-tree", "-r", "-z", "--full-tree", ref)
     except HistoryUnavailable:
         return {}
-    found: dict[str, str] = {}
+    blobs: dict[str, str] = {}
     for line in listed.split(b"\0")[:-1]:
         metadata, _, name = line.decode("ascii", "replace").partition("\t")
         _, kind, blob = metadata.split(" ")
         commit = name.replace("/", "")  # git divides many notes among folders
         if kind == _BLOB and _COMMIT.fullmatch(commit):
-            found[commit] = blob
-    return found
+            blobs[commit] = blob
+    return blobs
 
 
 def oldest_first(repository: Repository, commits: Collection[str]) -> list[str]:

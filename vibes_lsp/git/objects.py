@@ -147,14 +147,14 @@ class GitObjects:
             if entry is None or not entry.is_file:
                 return None
             name = entry.id
-        found = self._object(name, limit) if _HASH.fullmatch(name) else None
-        return found.content if found is not None and found.kind == b"blob" else None
+        obj = self._object(name, limit) if _HASH.fullmatch(name) else None
+        return obj.content if obj is not None and obj.kind == b"blob" else None
 
-    def has_content(self, data: bytes) -> bool:
+    def has_content(self, content: bytes) -> bool:
         """Return whether the repository has a content, as it is or with Unix line ends."""
         return any(
-            self.contents(digest(b"blob %d\0" % len(each) + each).hexdigest()) is not None
-            for each in {data, data.replace(b"\r\n", b"\n")}
+            self.contents(digest(b"blob %d\0" % len(form) + form).hexdigest()) is not None
+            for form in {content, content.replace(b"\r\n", b"\n")}
             for digest in (hashlib.sha1, hashlib.sha256)
         )
 
@@ -171,26 +171,26 @@ class GitObjects:
         """
         if (start != "HEAD" and not _HASH.fullmatch(start)) or not _STEPS.fullmatch(steps):
             return None
-        found = self._object(f"{start}{steps}^{{commit}}")
-        return found.id if found is not None else None
+        obj = self._object(f"{start}{steps}^{{commit}}")
+        return obj.id if obj is not None else None
 
     def commit(self, name: str) -> Commit | None:
         """Return a commit by its hash or a unique prefix of it."""
         lower = name.lower()
         if not _HASH.fullmatch(lower):
             return None
-        found = self._object(f"{lower}^{{commit}}")
-        if found is None or not found.id.startswith(lower):  # a branch or tag of that name
+        obj = self._object(f"{lower}^{{commit}}")
+        if obj is None or not obj.id.startswith(lower):  # a branch or tag of that name
             return None
-        committer = _COMMITTER.search(found.content)
-        author = _AUTHOR.search(found.content)
-        header, _, message = found.content.partition(b"\n\n")
+        committer = _COMMITTER.search(obj.content)
+        author = _AUTHOR.search(obj.content)
+        header, _, message = obj.content.partition(b"\n\n")
         return Commit(
-            found.id,
+            obj.id,
             parse_seconds(committer[1] if committer else b"0"),
             tuple(parent.decode() for parent in _PARENT.findall(header)),
             parse_seconds(author[2]) if author else None,
-            found.content[5:].partition(b"\n")[0].decode("ascii", "replace"),
+            obj.content[5:].partition(b"\n")[0].decode("ascii", "replace"),
             message.lstrip(b"\n").decode("utf-8", "replace"),
             author[1].decode("utf-8", "replace").strip() if author else "",
         )
@@ -201,10 +201,10 @@ class GitObjects:
         Args:
             name: The commit's hash or a unique prefix of it.
         """
-        found = self.commit(name)
-        if found is None:
+        commit = self.commit(name)
+        if commit is None:
             return None
-        return " ".join(found.message[:_MAX_SUBJECT].split("\n\n", 1)[0].split())
+        return " ".join(commit.message[:_MAX_SUBJECT].split("\n\n", 1)[0].split())
 
     def entry(self, commit: str, path: str) -> TreeEntry | None:
         """Return a commit's tree entry at a path; inside a submodule, the entry of the submodule.
@@ -230,18 +230,18 @@ class GitObjects:
             names = path.encode("utf-8", "surrogateescape").split(b"/")
         except UnicodeEncodeError:
             return None
-        found: TreeEntry | None = None
+        entry: TreeEntry | None = None
         tree = self._object(f"{resolved.id}^{{tree}}") if resolved is not None else None
         for depth, name in enumerate(names, 1):
             if tree is None or tree.kind != b"tree":
                 raise HistoryUnavailable(f"git cannot read a folder of commit {commit}")
-            found = _entry(tree.content, name, len(tree.id) // 2)
-            if found is None or found.is_submodule or depth == len(names):
-                return found
-            if not found.is_folder:
+            entry = _entry(tree.content, name, len(tree.id) // 2)
+            if entry is None or entry.is_submodule or depth == len(names):
+                return entry
+            if not entry.is_folder:
                 return None
-            tree = self._object(found.id)
-        return found
+            tree = self._object(entry.id)
+        return entry
 
     def _object(self, name: str, limit: int | None = None) -> _Object | None:
         with self._lock:
@@ -260,18 +260,18 @@ class GitObjects:
                 self._stop()
                 return None
 
-    def _cached(self, name: str, found: _Object | None) -> _Object | None:
+    def _cached(self, name: str, obj: _Object | None) -> _Object | None:
         """Cache commits and trees asked for by a full hash: each of many paths needs them."""
         if (
-            found is not None
-            and found.kind != b"blob"
-            and len(name.partition("^")[0]) == len(found.id)
-            and len(found.content) <= _MAX_CACHED_BYTES
+            obj is not None
+            and obj.kind != b"blob"
+            and len(name.partition("^")[0]) == len(obj.id)
+            and len(obj.content) <= _MAX_CACHED_BYTES
         ):
             while len(self._cache) >= _MAX_CACHED:
                 del self._cache[next(iter(self._cache))]
-            self._cache[name] = found
-        return found
+            self._cache[name] = obj
+        return obj
 
     def _ask(self, name: str, limit: int | None) -> _Object | None:
         """Send one request and read the answer.
@@ -327,8 +327,8 @@ def _terminate(process: subprocess.Popen[bytes]) -> None:
 
 def _entry(tree: bytes, name: bytes, width: int) -> TreeEntry | None:
     """Return the entry of a name in a raw tree; None if it has none."""
-    for mode, other, identifier in _entries(tree, width):
-        if other == name:
+    for mode, entry_name, identifier in _entries(tree, width):
+        if entry_name == name:
             return TreeEntry(mode.decode("ascii", "replace"), identifier.hex())
     return None
 

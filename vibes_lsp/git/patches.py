@@ -122,12 +122,12 @@ def staged_patch(
     Raises:
         HistoryUnavailable: Git fails.
     """
-    found: list[FilePatch] = []
+    patches: list[FilePatch] = []
     for start in range(0, len(paths), _BATCH):
         names = map(literal_pathspec, paths[start : start + _BATCH])
         arguments = ("diff-index", "--cached", *_OPTIONS, parent, "--", *names)
-        found += _read(iter(run_git(repository.root, *arguments, index=index).split(b"\n")))
-    return found
+        patches += _read(iter(run_git(repository.root, *arguments, index=index).split(b"\n")))
+    return patches
 
 
 def _read(lines: Iterator[bytes]) -> list[FilePatch]:

@@ -312,9 +312,9 @@ def _failure(folder: Path, stderr: bytes, arguments: Sequence[str]) -> HistoryUn
     lines = stderr.decode("utf-8", "replace").strip().splitlines()
     options = (None, *arguments)
     command = next(
-        each
-        for before, each in zip(options, arguments, strict=False)
-        if before != "-c" and not each.startswith("-")
+        argument
+        for before, argument in zip(options, arguments, strict=False)
+        if before != "-c" and not argument.startswith("-")
     )
     reason = f": {lines[0][:200]}" if lines else ""
     may_lack = not lines or any(word in stderr for word in _MISSING_OBJECTS)

@@ -54,10 +54,10 @@ def read_content(project: Path, path: str, *, limit: int = _MAX_SOURCE, hint: st
     """
     if not is_inside(project / path, project) and not is_circular(project / path):
         raise UnreadableFile(f"{path} is outside the project")
-    data = read_file(project / path, limit=limit)
-    if data is None:
+    content = read_file(project / path, limit=limit)
+    if content is None:
         raise UnreadableFile(f"{path} does not exist", hint=hint)
-    return as_stored(project, path, data)
+    return as_stored(project, path, content)
 
 
 _REASONS: Final = {

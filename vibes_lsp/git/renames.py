@@ -40,8 +40,8 @@ def renames_in(
 
 def renames_since(repository: Repository, commit: str) -> dict[str, str]:
     """Return the files of a commit that have other paths in the index now; none if git fails."""
-    found, _ = _find_renames(repository, ("diff-index", "--cached"), (commit, "--"))
-    return found.get("", {})
+    renames, _ = _find_renames(repository, ("diff-index", "--cached"), (commit, "--"))
+    return renames.get("", {})
 
 
 def _find_renames(
@@ -55,13 +55,13 @@ def _find_renames(
             )
         except HistoryUnavailable:
             continue
-        found: dict[str, dict[str, str]] = defaultdict(dict)
+        renames: dict[str, dict[str, str]] = defaultdict(dict)
         commit, parts = "", iter(listed.split(b"\0")[:-1])
         for part in parts:
             if part.startswith(b"R"):
                 old, new = (next(parts).decode("utf-8", "surrogateescape") for _ in range(2))
-                found[commit][old] = new
+                renames[commit][old] = new
             else:
                 commit = part.decode("ascii")
-        return found, detection == BY_SIMILARITY
+        return renames, detection == BY_SIMILARITY
     return {}, False

@@ -97,10 +97,10 @@ class Repository:
         Raises:
             HistoryUnavailable: There is no such commit.
         """
-        found = self.objects.commit(commit)
-        if found is None:
+        commit_object = self.objects.commit(commit)
+        if commit_object is None:
             raise HistoryUnavailable(f"{commit!r} names no commit here", hint=_HINT)
-        return found.moment
+        return commit_object.moment
 
     def shallow_boundary(self) -> frozenset[str]:
         """Return the commits of a shallow clone whose parents are missing.
@@ -112,8 +112,8 @@ class Repository:
             if common is None:
                 asked = run_git(self.root, "rev-parse", "--git-common-dir").rstrip(b"\n")
                 common = self.root / os.fsdecode(asked)
-            data = read_file(common / "shallow", limit=MAX_REFS_FILE) or b""
-            return frozenset(data.decode("ascii").split())
+            content = read_file(common / "shallow", limit=MAX_REFS_FILE) or b""
+            return frozenset(content.decode("ascii").split())
         except (HistoryUnavailable, UnreadableFile, ValueError):
             return frozenset()
 
@@ -211,7 +211,7 @@ class Repository:
             if len(paths) == 1:
                 return {}
             alone = [self.ignored([path]) for path in paths]
-            return {path: whole for one in alone for path, whole in one.items()}
+            return {path: whole for answer in alone for path, whole in answer.items()}
         rules = zip(paths, fields[0::4], fields[2::4], strict=False)
         return {
             path: _is_in_work_tree(Path(os.fsdecode(file)))
@@ -226,10 +226,10 @@ class Repository:
             HistoryUnavailable: Git fails.
         """
         fields = run_git(self.root, "check-attr", "-z", *names, "--", *map(str, paths)).split(b"\0")
-        found: dict[bytes, dict[str, str]] = defaultdict(dict)
+        values: dict[bytes, dict[str, str]] = defaultdict(dict)
         for path, name, value in zip(fields[0::3], fields[1::3], fields[2::3], strict=False):
-            found[path][name.decode()] = value.decode("utf-8", "replace")
-        return [found[os.fsencode(path)] for path in paths]
+            values[path][name.decode()] = value.decode("utf-8", "replace")
+        return [values[os.fsencode(path)] for path in paths]
 
     def work_trees(self) -> list[Path]:
         """Return the top folders of all work trees of the repository, this one first.
@@ -238,28 +238,28 @@ class Repository:
             HistoryUnavailable: Git fails.
         """
         listed = run_git(self.root, "worktree", "list", "--porcelain")
-        found = [
+        folders = [
             Path(line.removeprefix(b"worktree ").decode("utf-8", "surrogateescape"))
             for line in listed.split(b"\n")
             if line.startswith(b"worktree ")
         ]
-        return [self.root, *(path for path in found if path != self.root)]
+        return [self.root, *(path for path in folders if path != self.root)]
 
     def prefix_of(self, folder: Path) -> str:
         """Return the prefix of git's paths below a folder: `folder/`, or nothing at the top."""
         inside = self.relative_path(folder)
         return "" if inside == "." else f"{inside}/"
 
-    def merge_base(self, one: str, other: str) -> str:
+    def merge_base(self, first: str, second: str) -> str:
         """Return the merge base of two commits.
 
         Raises:
             HistoryUnavailable: There is none, or the clone is too shallow.
         """
         try:
-            return run_git(self.root, "merge-base", one, other).decode().strip()
+            return run_git(self.root, "merge-base", first, second).decode().strip()
         except HistoryUnavailable:
-            message = f"{one[:8]} and {other[:8]} have no commit in common here"
+            message = f"{first[:8]} and {second[:8]} have no commit in common here"
             raise HistoryUnavailable(
                 message, hint="deepen the clone if it is shallow: git fetch --unshallow"
             ) from None
@@ -292,9 +292,11 @@ class Repository:
             with git_lines(self.root, "rev-list", "HEAD") as lines:
                 for line in lines:
                     commit = line.decode().strip()
-                    found = next((each for each in wanted if commit.startswith(each)), None)
-                    if found is not None:
-                        return found
+                    ancestor = next(
+                        (prefix for prefix in wanted if commit.startswith(prefix)), None
+                    )
+                    if ancestor is not None:
+                        return ancestor
         except HistoryUnavailable:
             return None
         return None
@@ -317,7 +319,7 @@ def was_committed(path: Path, moment: datetime) -> bool:
         path: Absolute; its folder may be gone.
         moment: With a time zone.
     """
-    folder = next((each for each in path.parents if each.is_dir()), path.parent)
+    folder = next((parent for parent in path.parents if parent.is_dir()), path.parent)
     name = path.relative_to(folder).as_posix()
     last = ("--max-count=1", f"--min-age={int(moment.timestamp())}")
     try:
@@ -417,9 +419,11 @@ def _resolve(repository: Repository, revision: str) -> str:
         raise HistoryUnavailable(f"{revision!r} names no commit here", hint=_HINT)
     name = _SUFFIX.split(revision, maxsplit=1)[0]
     start = _start(repository.root, name)
-    found = None if start is None else repository.objects.commit_id(start, revision[len(name) :])
-    if found is not None:
-        return found
+    identifier = (
+        None if start is None else repository.objects.commit_id(start, revision[len(name) :])
+    )
+    if identifier is not None:
+        return identifier
     named = f"{revision}^{{commit}}"
     options = ("--verify", "--quiet", "--end-of-options")
     try:
@@ -446,14 +450,14 @@ def _start(root: Path, name: str) -> str | None:
         listed = run_git(root, "for-each-ref", "--format=%(objectname) %(refname)", *refs)
         pairs = (line.split(" ", 1) for line in listed.decode("utf-8", "replace").splitlines())
         hashes = {ref: identifier for identifier, ref in pairs}
-        found = [ref for ref in refs if ref in hashes]
-        if found and _SHORT_HASH.fullmatch(name):
-            found += run_git(root, "rev-parse", f"--disambiguate={name}").decode().split()
+        matches = [ref for ref in refs if ref in hashes]
+        if matches and _SHORT_HASH.fullmatch(name):
+            matches += run_git(root, "rev-parse", f"--disambiguate={name}").decode().split()
     except HistoryUnavailable:
         raise HistoryUnavailable(f"{name!r} names no commit here", hint=_HINT) from None
-    if len(found) > 1:
+    if len(matches) > 1:
         raise HistoryUnavailable(
-            f"{name!r} is ambiguous: it names {' and '.join(found[:4])}",
+            f"{name!r} is ambiguous: it names {' and '.join(matches[:4])}",
             hint="give one of these full names",
         )
-    return hashes[found[0]] if found else None
+    return hashes[matches[0]] if matches else None

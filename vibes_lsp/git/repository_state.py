@@ -34,7 +34,7 @@ class RepositoryState:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._markers = [each / ".git" for each in (folder, *folder.absolute().parents)]
+        self._markers = [ancestor / ".git" for ancestor in (folder, *folder.absolute().parents)]
         self._seen: tuple[object, ...] | None = None
         self._marker_names = list(map(str, self._markers))
         self._git_folders: tuple[object, Path, Path] | None = None
@@ -48,7 +48,7 @@ class RepositoryState:
     def _look(self) -> tuple[object, ...]:
         # A Path for each file would take as long as all that is looked at.
         names = self._marker_names
-        number = next((each for each, name in enumerate(names) if os.path.lexists(name)), None)
+        number = next((index for index, name in enumerate(names) if os.path.lexists(name)), None)
         if number is None:
             self._git_folders = None
             return ()
@@ -61,8 +61,8 @@ class RepositoryState:
         if self._looked is None or self._looked[0] != head:
             branch = first_line(git / "HEAD").removeprefix("ref: ")
             shared = (branch, "packed-refs", "shallow", "reftable/tables.list", _NOTES)
-            others = (git / "index", *(common / name for name in shared))
-            self._looked = head, tuple(map(str, others))
+            watched = (git / "index", *(common / name for name in shared))
+            self._looked = head, tuple(map(str, watched))
         return (names[number], head, *map(file_stamp, self._looked[1]))
 
 
@@ -83,7 +83,9 @@ def special_file(folder: Path) -> str | None:
 
     Git opens these files first, and blocks where another program must write into one.
     """
-    top = next((each for each in (folder, *folder.parents) if is_repository(str(each))), None)
+    top = next(
+        (ancestor for ancestor in (folder, *folder.parents) if is_repository(str(ancestor))), None
+    )
     if top is None:
         return None
     git, common = git_folders(top / ".git")
@@ -103,13 +105,15 @@ def is_special(file: Path) -> bool:
         return False
 
 
-def shared_repository(one: Path, other: Path) -> bool:
+def shared_repository(folder: Path, other_folder: Path) -> bool:
     """Return whether two folders are in work trees of the same repository."""
-    first, second = (_common_folder_above(each) for each in (one, other))
+    first, second = (_common_folder_above(path) for path in (folder, other_folder))
     return first is not None and first == second
 
 
 def _common_folder_above(folder: Path) -> Path | None:
-    top = next((each for each in (folder, *folder.parents) if is_repository(str(each))), None)
+    top = next(
+        (ancestor for ancestor in (folder, *folder.parents) if is_repository(str(ancestor))), None
+    )
     common = None if top is None else common_git_folder(top)
     return None if common is None else common.resolve()

@@ -167,10 +167,10 @@ def _settings(repository: Repository) -> dict[str, str]:
 
 def _configured(repository: Repository, name: str) -> str:
     try:
-        found = run_git(repository.root, "config", "--includes", "--get", name)
+        value = run_git(repository.root, "config", "--includes", "--get", name)
     except HistoryUnavailable:
         return ""
-    return found.decode("utf-8", "replace").strip()
+    return value.decode("utf-8", "replace").strip()
 
 
 def _as_options(settings: dict[str, str]) -> list[str]:

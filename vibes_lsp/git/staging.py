@@ -49,13 +49,13 @@ def staged_entries(root: Path, names: Sequence[str], index: Path | None = None) 
 
 def _entries(listed: bytes) -> dict[str, str]:
     """Return `MODE HASH` of the files that `git ls-files -s -z` lists, conflicts left out."""
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for line in listed.split(b"\0")[:-1]:
         entry, _, name = line.partition(b"\t")
         mode, blob, stage = entry.decode("ascii").split(" ")
         if stage == "0":
-            found[name.decode("utf-8", "surrogateescape")] = f"{mode} {blob}"
-    return found
+            entries[name.decode("utf-8", "surrogateescape")] = f"{mode} {blob}"
+    return entries
 
 
 def unmerged_files(folder: Path) -> dict[str, UnmergedFile]:
@@ -64,15 +64,15 @@ def unmerged_files(folder: Path) -> dict[str, UnmergedFile]:
     Raises:
         HistoryUnavailable: Git fails.
     """
-    found: dict[str, UnmergedFile] = {}
+    files: dict[str, UnmergedFile] = {}
     for line in run_git(folder, "ls-files", "--unmerged", "-z", "--", ".").split(b"\0"):
         if not line:
             continue
         metadata, _, name = line.partition(b"\t")
         mode, blob, stage = metadata.decode("ascii").split(" ")
-        file = found.setdefault(os.fsdecode(name), UnmergedFile(mode))
+        file = files.setdefault(os.fsdecode(name), UnmergedFile(mode))
         file.stages[int(stage)] = run_git(folder, "cat-file", "blob", blob)
-    return found
+    return files
 
 
 def mark_resolved(repository: Repository, path: Path, mode: str) -> None:
@@ -222,11 +222,13 @@ class CommitIndex:
         index = self.index_files[0]
         listed = run_git(self.repository.root, "diff-index", *_STAGED, commit, "--", index=index)
         fields = listed.split(b"\0")
-        found: dict[str, str] = {}
+        differing: dict[str, str] = {}
         for change, name in zip(fields[0::2], fields[1::2], strict=False):
             _, mode, _, blob, _ = change.decode("ascii").split(" ")
-            found[name.decode("utf-8", "surrogateescape")] = f"{mode} {blob}" if int(mode) else ""
-        return found
+            differing[name.decode("utf-8", "surrogateescape")] = (
+                f"{mode} {blob}" if int(mode) else ""
+            )
+        return differing
 
     def stage(
         self, changed: Iterable[Path], new: Iterable[Path] = ()
@@ -278,8 +280,11 @@ class CommitIndex:
         """Whether an entry of an index has a file's bytes as they are on disk."""
         blob = entry.rpartition(" ")[2]
         algorithm = hashlib.sha256 if len(blob) == _SHA256 else hashlib.sha1
-        data = read_file(self.repository.root / name) if blob else None
-        return data is not None and algorithm(b"blob %d\0" % len(data) + data).hexdigest() == blob
+        content = read_file(self.repository.root / name) if blob else None
+        return (
+            content is not None
+            and algorithm(b"blob %d\0" % len(content) + content).hexdigest() == blob
+        )
 
     def _existing(self, paths: Iterable[Path]) -> list[str]:
         return [
@@ -297,10 +302,10 @@ class CommitIndex:
         Raises:
             HistoryUnavailable: Git fails.
         """
-        found: dict[str, str] = {}
+        entries: dict[str, str] = {}
         for batch in _batches(names):
-            found |= staged_entries(self.repository.root, batch, self.index_files[0])
-        return found
+            entries |= staged_entries(self.repository.root, batch, self.index_files[0])
+        return entries
 
     def filtered(self, names: Sequence[str]) -> set[str]:
         """Return the files that have a filter, by their paths from the top of the work tree.
@@ -308,25 +313,25 @@ class CommitIndex:
         Raises:
             HistoryUnavailable: Git fails.
         """
-        found: set[str] = set()
+        filtered: set[str] = set()
         for batch in _batches(names):
             output = run_git(
                 self.repository.root, "check-attr", "-z", "filter", "--", *batch
             ).split(b"\0")
             values = zip(output[0::3], output[2::3], strict=False)
-            found.update(
+            filtered.update(
                 name.decode("utf-8", "surrogateescape")
                 for name, value in values
                 if value not in {b"unspecified", b"unset"}
             )
-        return found
+        return filtered
 
     def _untracked(self, names: Sequence[str]) -> set[str]:
         """Return the files that are neither tracked nor ignored."""
-        found: set[str] = set()
+        untracked: set[str] = set()
         for batch in _batches(names):
             options = ("--others", "--exclude-standard", "-z", "--")
-            found.update(
+            untracked.update(
                 _names(
                     run_git(
                         self.repository.root,
@@ -337,7 +342,7 @@ class CommitIndex:
                     )
                 )
             )
-        return found
+        return untracked
 
 
 def open_commit_index(folder: Path, environment: Mapping[str, str]) -> CommitIndex | None:

@@ -99,7 +99,7 @@ class StoredFiles:
         """
         folders: dict[str, _Folder | None] = {}
         asked: dict[Path, dict[str, list[tuple[str, _Folder]]]] = {}
-        found: dict[str, str] = {}
+        filters: dict[str, str] = {}
         for path in paths:
             folder, name = self._place(path, folders)
             if folder is None or folder.stamps is None:
@@ -108,15 +108,15 @@ class StoredFiles:
             if known is None or known[0] != folder or folder.only_git_knows:
                 asked.setdefault(folder.root, {}).setdefault(name, []).append((path, folder))
             elif known[1] is not None:
-                found[path] = known[1]
+                filters[path] = known[1]
         for root, files in asked.items():
             values = _filters_of(root, files)
             for name, same in files.items():
                 for path, folder in same:
                     _keep(self._filters, (root, name), (folder, values.get(name)))
                     if name in values:
-                        found[path] = values[name]
-        return found
+                        filters[path] = values[name]
+        return filters
 
     def lines_in_head(self, path: str) -> frozenset[str] | None:
         """Return the distinctive lines of HEAD's version of a file; None if HEAD does not have it.
@@ -176,13 +176,16 @@ class StoredFiles:
         folder, project = Path(os.path.realpath(name)), Path(os.path.realpath(self._project))
         if not folder.is_relative_to(project):
             return None
-        root = next((each for each in (folder, *folder.parents) if is_repository(str(each))), None)
+        root = next(
+            (ancestor for ancestor in (folder, *folder.parents) if is_repository(str(ancestor))),
+            None,
+        )
         if root is None:
             return None
         inside = folder.relative_to(root).as_posix()
         prefix = "" if inside == "." else f"{inside}/"
         git, common = git_folders(root / ".git")
-        sources = [root / each for each in attributes_in_tree(prefix)]
+        sources = [root / path for path in attributes_in_tree(prefix)]
         sources += [common / "info/attributes", *_attributes_of_machine()]
         settings = self._files_of_settings(root, git, common)
         only_git_knows = settings is None or any(
@@ -223,8 +226,8 @@ def _filters_of(root: Path, names: Iterable[str]) -> dict[str, str]:
     """Return the filters of files by their paths from the top; all are unknown if git fails."""
     wanted = {os.fsencode(name): name for name in names}
     asked = b"".join(b"%b\0" % name for name in wanted)
-    attributes = {each for name in names for each in attributes_in_tree(name)}
-    if any(is_special(root / each) for each in attributes):  # git would wait for it
+    attributes = {path for name in names for path in attributes_in_tree(name)}
+    if any(is_special(root / path) for path in attributes):  # git would wait for it
         return dict.fromkeys(wanted.values(), UNKNOWN_FILTER)
     try:
         answer = run_git(root, "check-attr", "-z", "--stdin", "filter", stdin=asked).split(b"\0")
@@ -253,7 +256,7 @@ def _settings_of_machine(root: Path) -> Sequence[Path]:
     named = os.environ.get("GIT_CONFIG_GLOBAL")
     own = [root / named] if named else [_home() / ".gitconfig", _user_folder() / "config"]
     system = os.environ.get("GIT_CONFIG_SYSTEM")
-    machine = [root / system] if system else [each / "gitconfig" for each in _system_folders()]
+    machine = [root / system] if system else [folder / "gitconfig" for folder in _system_folders()]
     return (*own, *machine)
 
 
