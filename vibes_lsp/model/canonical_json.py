@@ -158,11 +158,11 @@ def parse_objects(texts: Sequence[bytes]) -> list[Members | MalformedJson]:
 
     Several at once take half the time, because most are in msgspec's own notation.
     """
-    found: list[Members | MalformedJson] = []
+    parsed: list[Members | MalformedJson] = []
     for start in range(0, len(texts), _AT_ONCE):
-        some = texts[start : start + _AT_ONCE]
-        found += _parse_lines(some) or map(_object_or_error, some)
-    return found
+        batch = texts[start : start + _AT_ONCE]
+        parsed += _parse_lines(batch) or map(_object_or_error, batch)
+    return parsed
 
 
 def _parse_lines(texts: Sequence[bytes]) -> list[Members] | None:
@@ -213,7 +213,7 @@ def parse_object_allowing_non_finite(data: bytes | str) -> tuple[Members, list[s
         MalformedJson: As `parse_object`, except for such numbers.
     """
     members = _as_object(_parse(data, _ANY_NUMBER.decode))
-    found: list[str] = []
+    removed: list[str] = []
     pending: list[tuple[str, Members | list[JsonValue]]] = [("", members)]
     while pending:
         path, node = pending.pop()
@@ -221,9 +221,9 @@ def parse_object_allowing_non_finite(data: bytes | str) -> tuple[Members, list[s
             if isinstance(value, dict | list):
                 pending.append((f"{path}{name}.", value))
             elif isinstance(value, float) and not math.isfinite(value):
-                found.append(f"{path}{name}")
+                removed.append(f"{path}{name}")
                 node[name] = None  # type: ignore[index]  # a name or an array index
-    return members, sorted(found)
+    return members, sorted(removed)
 
 
 def _as_object(value: JsonValue) -> Members:
@@ -308,9 +308,9 @@ def _unique_members(
     return members
 
 
-def same_value(one: JsonValue, other: JsonValue) -> bool:
+def same_value(first: JsonValue, second: JsonValue) -> bool:
     """Whether two values have the same canonical form; unlike with `==`, `1` and `true` differ."""
-    return canonical_json(one) == canonical_json(other)
+    return canonical_json(first) == canonical_json(second)
 
 
 def _refuse_constant(name: str) -> JsonValue:

@@ -288,13 +288,13 @@ def validate_config(members: Members) -> tuple[Config, list[Problem]]:
         for name in REQUIRED_MEMBERS
         if name not in valid
     ]
-    found: list[Violation] = []
+    invalid_parts: list[Violation] = []
     while violations := _check()(valid):
-        found += violations
+        invalid_parts += violations
         reduced = _without(valid, [violation.path for violation in violations])
         valid = reduced if reduced != valid else {}
     config: Config = _read(Config, valid)
-    return config, problems_of([*absent, *found])
+    return config, problems_of([*absent, *invalid_parts])
 
 
 _DEPTHS: Final = {"tracked_extensions": 2, "exclude_patterns": 2, "redaction": 3, "risk_scoring": 3}
@@ -320,16 +320,16 @@ def _left(
     if not isinstance(value, dict):
         return value
     left = {
-        name: _left(item, (*path, name), invalid)
-        for name, item in value.items()
+        name: _left(member, (*path, name), invalid)
+        for name, member in value.items()
         if (*path, name) not in invalid
     }
-    return {name: item for name, item in left.items() if item or item == value[name]}
+    return {name: member for name, member in left.items() if member or member == value[name]}
 
 
 def _read(kind: type[Any], members: Any) -> Any:
     """Return valid members as an object; unknown ones are left out."""
-    names = {each.name for each in fields(kind)}
+    names = {attribute.name for attribute in fields(kind)}
     return kind(
         **{
             name: _KINDS[name](value) if name in _KINDS else value

@@ -56,7 +56,7 @@ class SchemaNode:
         values: Iterable[object] = _LITERALS.get(type_of(schema) or "", ())
         if "enum" in schema or "const" in schema:
             values = schema.get("enum") or [schema["const"]]
-        return [json.dumps(each, ensure_ascii=False) for each in values]
+        return [json.dumps(value, ensure_ascii=False) for value in values]
 
     @property
     def initial_value(self) -> str:
@@ -82,15 +82,15 @@ class SchemaNode:
         """Return what the schema says about a member or an item; None for an unknown one."""
         schema = self.schema
         if type_of(schema) == "array":
-            found = schema.get("items")
+            child = schema.get("items")
         else:
-            found = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
-        if not isinstance(found, dict):
+            child = schema.get("properties", {}).get(name, schema.get("additionalProperties"))
+        if not isinstance(child, dict):
             return None
         defaults = schema.get("default")
         if isinstance(defaults, dict) and name in defaults:
-            found = {**found, "default": defaults[name]}
-        return SchemaNode(name, found)
+            child = {**child, "default": defaults[name]}
+        return SchemaNode(name, child)
 
 
 def node_at(path: Sequence[str]) -> SchemaNode | None:
@@ -133,27 +133,27 @@ def suggestions_at(source: str, offset: int) -> tuple[JsonCursor, list[ConfigSug
     if node is None or not (cursor.is_name or cursor.is_value):
         return cursor, []
     if not cursor.is_name:
-        values = node.values or [each for each in (node.default,) if each not in _NO_VALUES]
+        values = node.values or [value for value in (node.default,) if value not in _NO_VALUES]
         return cursor, [
-            ConfigSuggestion(each, "", each, "", node, is_member=False) for each in values
+            ConfigSuggestion(value, "", value, "", node, is_member=False) for value in values
         ]
-    found = []
+    suggestions = []
     for member in node.members():
         if member.name in cursor.names:
             continue
         name = json.dumps(member.name)
         if cursor.next_character == ":":
-            found.append(ConfigSuggestion(member.name, name, "", "", member, is_member=True))
+            suggestions.append(ConfigSuggestion(member.name, name, "", "", member, is_member=True))
         else:
             comma = "," if cursor.next_character == '"' else ""
             value = member.initial_value
-            found.append(
+            suggestions.append(
                 ConfigSuggestion(member.name, f"{name}: ", value, comma, member, is_member=True)
             )
-    return cursor, found
+    return cursor, suggestions
 
 
 def _known_names(schema: Schema) -> list[str]:
     """Return the names that the schema of names lists."""
     lists = [schema, *schema.get("anyOf", ())]
-    return [name for each in lists for name in each.get("enum", ())]
+    return [name for alternative in lists for name in alternative.get("enum", ())]

@@ -110,16 +110,16 @@ def cut_lines(text: str, limit: int, lines: int) -> list[str]:
 
     Arguments as for `quotation`.
     """
-    found: list[str] = []
+    kept: list[str] = []
     for line in _LINE_END.split(text[: 4 * limit]):
         if not line.strip():
             continue
-        if len(found) == lines or limit <= 1:
-            found[-1] = found[-1].removesuffix("…") + "…"
+        if len(kept) == lines or limit <= 1:
+            kept[-1] = kept[-1].removesuffix("…") + "…"
             break
-        found.append(single_line(line, limit))
-        limit -= len(found[-1])
-    return found
+        kept.append(single_line(line, limit))
+        limit -= len(kept[-1])
+    return kept
 
 
 def _escape(line: str) -> str:

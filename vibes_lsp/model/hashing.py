@@ -139,10 +139,10 @@ def _explain(
     possible = [change for change in changes if change.applies(members)]
     for chosen in _combinations(possible):
         form = plain
-        for each in chosen:
-            form = each.change(form)
+        for deviation in chosen:
+            form = deviation.change(form)
         if form.digest() == digest:
-            return tuple(dict.fromkeys(each.variant for each in chosen))
+            return tuple(dict.fromkeys(deviation.variant for deviation in chosen))
     return None
 
 

@@ -23,7 +23,7 @@ class JoinedTexts:
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts: Final = texts
         self.joined: Final = "\n".join(texts)
-        self._starts: Final = [0, *accumulate(len(each) + 1 for each in texts)]
+        self._starts: Final = [0, *accumulate(len(text) + 1 for text in texts)]
 
     @cached_property
     def _folded(self) -> str:
@@ -40,11 +40,11 @@ class JoinedTexts:
         Args:
             literals: Texts without a newline.
         """
-        return _sorted(self._with(each, self.joined) for each in literals)
+        return _sorted(self._with(literal, self.joined) for literal in literals)
 
     def folded_containing(self, *literals: str) -> list[int]:
         """Return the indexes of the texts that contain a literal in lower case, in order."""
-        return _sorted(self._with(each, self._folded) for each in literals)
+        return _sorted(self._with(literal, self._folded) for literal in literals)
 
     def _with(self, literal: str, joined: str) -> Iterator[int]:
         starts = self._starts
@@ -55,5 +55,5 @@ class JoinedTexts:
             at = joined.find(literal, starts[index + 1])
 
 
-def _sorted(found: Iterable[Iterable[int]]) -> list[int]:
-    return sorted({index for some in found for index in some})
+def _sorted(groups: Iterable[Iterable[int]]) -> list[int]:
+    return sorted({index for group in groups for index in group})

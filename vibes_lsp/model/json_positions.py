@@ -153,8 +153,8 @@ def find_value(source: str, value: str) -> tuple[int, int]:
 def find_long_number(source: str, digits: int) -> tuple[int, int]:
     """Return the line and column of the first integer longer than `digits`; (1, 1) without one."""
     tokens = ((match.start(), match.group().removeprefix("-")) for match in _TOKEN.finditer(source))
-    found = next((start for start, token in tokens if len(token) > digits and token.isdigit()), 0)
-    return _line_and_column(source, found)
+    first = next((start for start, token in tokens if len(token) > digits and token.isdigit()), 0)
+    return _line_and_column(source, first)
 
 
 def find_repeated_name(source: str, name: str) -> tuple[int, int]:
@@ -205,15 +205,15 @@ class JsonCursor(NamedTuple):
 def cursor_at(source: str, offset: int) -> JsonCursor:
     """Return where an offset of a JSON text is."""
     reader = _Reader()
-    found: tuple[tuple[str, ...], _Level | None, _Expected, int, int] | None = None
+    place: tuple[tuple[str, ...], _Level | None, _Expected, int, int] | None = None
     for match in reader.read(source):
-        if found is not None and found[1] not in reader.levels:
+        if place is not None and place[1] not in reader.levels:
             break  # the object is closed: all its names are known
-        if found is None and match.end() >= offset and not _is_before(match, offset):
+        if place is None and match.end() >= offset and not _is_before(match, offset):
             is_in = match.start() < offset and match.group() not in "{}[]:,"
             start, end = match.span() if is_in else (offset, offset)
-            found = _place(reader.levels, match.group() if is_in else None, start, end)
-    path, level, expected, start, end = found or _place(reader.levels, None, offset, offset)
+            place = _place(reader.levels, match.group() if is_in else None, start, end)
+    path, level, expected, start, end = place or _place(reader.levels, None, offset, offset)
     names = {} if level is None else level.names
     following = _NEXT.match(source, end)
     return JsonCursor(
@@ -244,7 +244,7 @@ def _place(
     if token is not None and token.startswith('"') and level.is_object:
         expected = _Expected.VALUE if expected is _Expected.VALUE else _Expected.NAME
     last = _unquoted(token or "") if expected is _Expected.NAME else level.key
-    return (*(each.key for each in levels[:-1]), last), level, expected, start, end
+    return (*(outer.key for outer in levels[:-1]), last), level, expected, start, end
 
 
 def _unquoted(token: str) -> str:

@@ -53,7 +53,7 @@ def published(schema: Any) -> Any:
 def type_of(schema: Schema) -> str | None:
     """Return the type that a schema asks for, besides null; None if it allows any."""
     types = schema.get("type")
-    return next(each for each in types if each != "null") if isinstance(types, list) else types
+    return next(name for name in types if name != "null") if isinstance(types, list) else types
 
 
 def optional(schema: Schema) -> Schema:
@@ -70,10 +70,10 @@ def compile_schema(schema: Schema) -> Check:
     def check_value(value: JsonValue) -> list[Violation] | None:
         if value is None and allows_null:
             return None
-        found = check(value)
-        if found is None and rule is not None and (broken := rule(value)) is not None:
+        violations = check(value)
+        if violations is None and rule is not None and (broken := rule(value)) is not None:
             return [broken]
-        return found
+        return violations
 
     return check_value if allows_null or rule is not None else check
 
@@ -87,7 +87,7 @@ def _any(_: Schema) -> Check:
 
 
 def _string(schema: Schema) -> Check:
-    choices = [each for each in schema.get("enum", ()) if each is not None]
+    choices = [choice for choice in schema.get("enum", ()) if choice is not None]
     choices += [schema["const"]] if "const" in schema else []
     allowed = frozenset(choices)
     matches = re.compile(schema["pattern"]).fullmatch if "pattern" in schema else None
@@ -162,9 +162,11 @@ def _array(schema: Schema) -> Check:
 
 
 def _object(schema: Schema) -> Check:
-    members = {name: compile_schema(each) for name, each in schema.get("properties", {}).items()}
-    others = schema.get("additionalProperties")
-    check_other = compile_schema(others) if isinstance(others, Mapping) else None
+    members = {
+        name: compile_schema(subschema) for name, subschema in schema.get("properties", {}).items()
+    }
+    additional = schema.get("additionalProperties")
+    check_other = compile_schema(additional) if isinstance(additional, Mapping) else None
     check_name = compile_schema({"type": "string", **schema.get("propertyNames", {})})
     required = schema.get("required", ())
 
@@ -174,13 +176,13 @@ def _object(schema: Schema) -> Check:
     def check(value: JsonValue) -> list[Violation] | None:
         if type(value) is not dict:
             return _wrong("expected an object")
-        found = [
+        violations = [
             Violation((name,), "is required", "missing") for name in required if name not in value
         ]
         for name in value:
             if name not in members and (wrong := check_name(name)):
-                found += [violation._replace(path=(name,)) for violation in wrong]
-        return [*found, *(_inside(value.items(), check_of) or ())] or None
+                violations += [violation._replace(path=(name,)) for violation in wrong]
+        return [*violations, *(_inside(value.items(), check_of) or ())] or None
 
     return check
 
@@ -189,14 +191,14 @@ def _inside(
     items: Iterable[tuple[str | int, JsonValue]], check_of: Callable[[str | int], Check | None]
 ) -> list[Violation] | None:
     """Return what the members of an object or array violate."""
-    found: list[Violation] | None = None
+    violations: list[Violation] | None = None
     for name, value in items:
         check = check_of(name)
         wrong = None if check is None else check(value)
         if wrong is not None:
-            found = found or []
-            found += [violation._replace(path=(name, *violation.path)) for violation in wrong]
-    return found
+            violations = violations or []
+            violations += [violation._replace(path=(name, *violation.path)) for violation in wrong]
+    return violations
 
 
 _CHECKS: Final[Mapping[str, Callable[[Schema], Check]]] = {

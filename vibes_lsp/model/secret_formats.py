@@ -67,32 +67,38 @@ _PREFIXED: Final = (
     ("Anthropic API Key", "sk-ant-", _W + "{20,}"),
     ("Artifactory Token", "AKCp", _A + "{40,}"),
     ("Artifactory Token", "cmVmdGtuO", _A + "{50,}"),
-    *(("Atlassian Token", each, r"[A-Za-z0-9_=-]{20,}") for each in ("ATATT3", "ATCTT3", "ATSTT3")),
+    *(
+        ("Atlassian Token", prefix, r"[A-Za-z0-9_=-]{20,}")
+        for prefix in ("ATATT3", "ATCTT3", "ATSTT3")
+    ),
     ("Atlassian Token", "ATBB", _A + "{32,}"),
-    *(("AWS Access Key", each, "[0-9A-Z]{16,}") for each in ("AKIA", "ASIA", "ABIA", "ACCA")),
+    *(("AWS Access Key", prefix, "[0-9A-Z]{16,}") for prefix in ("AKIA", "ASIA", "ABIA", "ACCA")),
     ("AWS Access Key", "A3T", "[0-9A-Z]{17,}"),
     ("AWS Bedrock Key", "ABSK", "[A-Za-z0-9+/=]{100,}"),
     ("Buildkite Token", "bkua_", _HEX + "{40,}"),
     ("CircleCI Token", "CCIPAT_", "[A-Za-z0-9_]{30,}"),
     ("Crates.io Token", "cio", _A + "{32}(?![A-Za-z0-9])"),
     ("Databricks Token", "dapi", _HEX + r"{32}" + _W + "*"),
-    *(("DigitalOcean Token", each, _HEX + "{40,}") for each in ("doo_v1_", "dop_v1_", "dor_v1_")),
-    *(("Docker Token", each, _W + "{20,}") for each in ("dckr_pat_", "dckr_oat_")),
     *(
-        ("Doppler Token", f"dp.{each}.", r"[A-Za-z0-9_.-]{36,}")
-        for each in ("pt", "st", "ct", "sa", "scim", "audit")
+        ("DigitalOcean Token", prefix, _HEX + "{40,}")
+        for prefix in ("doo_v1_", "dop_v1_", "dor_v1_")
+    ),
+    *(("Docker Token", prefix, _W + "{20,}") for prefix in ("dckr_pat_", "dckr_oat_")),
+    *(
+        ("Doppler Token", f"dp.{kind}.", r"[A-Za-z0-9_.-]{36,}")
+        for kind in ("pt", "st", "ct", "sa", "scim", "audit")
     ),
     ("Dynatrace Token", "dt0c01.", r"[A-Za-z0-9]{24}\." + _A + "{60,}"),
     ("Figma Token", "figd_", _W + "{30,}"),
-    *(("Fly.io Token", each, r"[A-Za-z0-9_+/=-]{40,}") for each in ("fo1_", "fm1r_", "fm2_")),
+    *(("Fly.io Token", prefix, r"[A-Za-z0-9_+/=-]{40,}") for prefix in ("fo1_", "fm1r_", "fm2_")),
     *(
-        ("GitHub Token", f"gh{each}_", r"[A-Za-z0-9_]{30,}(?:\.[A-Za-z0-9_-]+){0,2}")
-        for each in "pousr"
+        ("GitHub Token", f"gh{letter}_", r"[A-Za-z0-9_]{30,}(?:\.[A-Za-z0-9_-]+){0,2}")
+        for letter in "pousr"
     ),
     ("GitHub Token", "github_pat_", "[A-Za-z0-9_]{22,}"),
     *(
-        ("GitLab Token", f"gl{each}-", _W + r"{20,}(?:\.[A-Za-z0-9_-]+){0,4}")
-        for each in (
+        ("GitLab Token", f"gl{kind}-", _W + r"{20,}(?:\.[A-Za-z0-9_-]+){0,4}")
+        for kind in (
             *("pat", "dt", "rt", "ptt", "oas", "ft", "cbt", "imt", "soat", "ffct", "wt", "rtr"),
             "agent",
         )
@@ -106,7 +112,7 @@ _PREFIXED: Final = (
     ("Grafana Token", "glc_", "[A-Za-z0-9+/=]{32,}"),
     ("Grafana Token", "eyJrIjoi", "[A-Za-z0-9+/=]{40,}"),
     ("Groq API Key", "gsk_", _A + "{40,}"),
-    *(("HashiCorp Vault Token", f"hv{each}.", _W + "{20,}") for each in "sbr"),
+    *(("HashiCorp Vault Token", f"hv{letter}.", _W + "{20,}") for letter in "sbr"),
     ("Heroku API Key", "HRKU-", _W + "{36,}"),
     ("Hugging Face Token", "hf_", _A + "{30,}"),
     ("Hugging Face Token", "api_org_", _A + "{30,}"),
@@ -121,8 +127,8 @@ _PREFIXED: Final = (
     ("NVIDIA API Key", "nvapi-", _W + "{40,}"),
     ("1Password Token", "ops_eyJ", r"[A-Za-z0-9_+/=-]{100,}"),
     *(
-        ("OpenAI API Key", f"sk-{each}-", _W + "{20,}")
-        for each in ("proj", "svcacct", "admin", "None", "service")
+        ("OpenAI API Key", f"sk-{kind}-", _W + "{20,}")
+        for kind in ("proj", "svcacct", "admin", "None", "service")
     ),
     ("OpenRouter API Key", "sk-or-v1-", _W + "{20,}"),
     ("Langfuse Key", "sk-lf-", _HEX + "{8}-" + _W + "{20,}"),
@@ -130,8 +136,8 @@ _PREFIXED: Final = (
     ("API Key", "sk_", _HEX + "{40,}"),
     ("Perplexity API Key", "pplx-", _A + "{40,}"),
     *(
-        ("PlanetScale Token", f"pscale_{each}_", r"[A-Za-z0-9_.=-]{32,}")
-        for each in ("tkn", "pw", "oauth")
+        ("PlanetScale Token", f"pscale_{kind}_", r"[A-Za-z0-9_.=-]{32,}")
+        for kind in ("tkn", "pw", "oauth")
     ),
     ("Postman API Key", "PMAK-", "[0-9a-f]{24}-[0-9a-f]{30,}"),
     ("Pulumi Token", "pul-", _HEX + "{40}" + _A + "*"),
@@ -140,14 +146,14 @@ _PREFIXED: Final = (
     ("RubyGems Key", "rubygems_", _HEX + "{40,}"),
     ("SendGrid API Key", "SG.", r"[A-Za-z0-9_-]{16,32}\." + _W + "{20,}"),
     *(
-        ("Sentry Token", each, r"[A-Za-z0-9_+/=.-]{40,}")
-        for each in ("sntrys_", "sntryu_", "sntrya_")
+        ("Sentry Token", prefix, r"[A-Za-z0-9_+/=.-]{40,}")
+        for prefix in ("sntrys_", "sntryu_", "sntrya_")
     ),
-    *(("Shopify Token", f"shp{each}_", _HEX + "{32,}") for each in ("at", "ca", "pa", "ss")),
-    *(("Slack Token", f"xox{each}-", "[0-9][A-Za-z0-9-]{9,}") for each in "abceoprs"),
+    *(("Shopify Token", f"shp{kind}_", _HEX + "{32,}") for kind in ("at", "ca", "pa", "ss")),
+    *(("Slack Token", f"xox{letter}-", "[0-9][A-Za-z0-9-]{9,}") for letter in "abceoprs"),
     ("Slack Token", "xoxd-", "[A-Za-z0-9%+/_-]{20,}"),
     ("Slack Token", "xapp-", r"[0-9]-[A-Za-z0-9-]{10,}"),
-    *(("Square Token", each, _W + "{22,}") for each in ("sq0csp-", "sq0atp-", "sq0idp-")),
+    *(("Square Token", prefix, _W + "{22,}") for prefix in ("sq0csp-", "sq0atp-", "sq0idp-")),
     *(
         ("Stripe Key", f"{role}_{mode}_", _A + "{10,}")
         for role in ("sk", "rk")
@@ -217,8 +223,8 @@ _OTHER_FORMATS: Final = (
         )
     ),
     *(
-        Format("Slack Webhook", each, LazyPattern(re.escape(each) + r"[A-Za-z0-9_/-]{20,}"))
-        for each in (f"hooks.slack.com/{kind}/" for kind in ("services", "workflows", "triggers"))
+        Format("Slack Webhook", prefix, LazyPattern(re.escape(prefix) + r"[A-Za-z0-9_/-]{20,}"))
+        for prefix in (f"hooks.slack.com/{kind}/" for kind in ("services", "workflows", "triggers"))
     ),
     Format(
         "Teams Webhook",

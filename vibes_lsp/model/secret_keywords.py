@@ -136,9 +136,9 @@ _MAX_REFERENCE: Final = 500
 
 def keyword_spans(texts: JoinedTexts) -> Iterator[tuple[int, str, Span]]:
     """Yield index of the text, kind and span of the secrets that a keyword or syntax reveals."""
-    for kind, literals, found in _RULES:
+    for kind, literals, find in _RULES:
         for index in texts.folded_containing(*literals):
-            for span in found(texts.texts[index], texts.folded(index)):
+            for span in find(texts.texts[index], texts.folded(index)):
                 yield index, kind, span
 
 
@@ -302,10 +302,11 @@ def _connections(text: str, folded: str) -> Iterator[Span]:
         if is_reference(text[start:end]) or _CODE_OPERATOR.search(text, start, end):
             continue
         if parts is None:
-            parts = [each.start() for each in _CONNECTION.finditer(text)]
+            parts = [part.start() for part in _CONNECTION.finditer(text)]
         at = bisect_left(parts, match.start())
         if any(
-            abs(each - match.start()) <= _MAX_DISTANCE for each in parts[max(0, at - 1) : at + 1]
+            abs(position - match.start()) <= _MAX_DISTANCE
+            for position in parts[max(0, at - 1) : at + 1]
         ):
             yield start, end
 

@@ -58,11 +58,15 @@ class Tracking:
 
     def _matches(self, name: bytes, *, is_folder: bool) -> bool:
         """Whether the last pattern that matches a file or folder excludes it."""
-        found: IgnorePattern | None = next(
-            (each for each in reversed(self._patterns) if each.matches(name, is_folder=is_folder)),
+        pattern: IgnorePattern | None = next(
+            (
+                candidate
+                for candidate in reversed(self._patterns)
+                if candidate.matches(name, is_folder=is_folder)
+            ),
             None,
         )
-        return found is not None and not found.negated
+        return pattern is not None and not pattern.negated
 
 
 _SLASH: Final = ord("/")

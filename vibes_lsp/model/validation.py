@@ -67,10 +67,10 @@ def _problems(checks: Mapping[str, Check], members: Members) -> list[Problem]:
 
 def problems_of(violations: Iterable[Violation]) -> list[Problem]:
     """Return the first problem of each member, of not too many."""
-    found: dict[str, Problem] = {}
+    problems: dict[str, Problem] = {}
     for path, message, kind in violations:
         field = ".".join(map(str, path))
-        found.setdefault(field, Problem(field, message, kind))
-        if len(found) == _MAX_PROBLEMS:
+        problems.setdefault(field, Problem(field, message, kind))
+        if len(problems) == _MAX_PROBLEMS:
             break
-    return list(found.values())
+    return list(problems.values())
