@@ -24,25 +24,25 @@ _MAX_CELLS: Final = 4_000_000
 
 def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
     """Return the index of the new line for each old line, -1 if it is gone; ascending."""
-    found = [-1] * len(old)
+    partners = [-1] * len(old)
     stretches = [(0, len(old), 0, len(new))]
     while stretches:
-        first, last, start, end = _trimmed(old, new, stretches.pop(), found)
+        first, last, start, end = _trimmed(old, new, stretches.pop(), partners)
         if first == last or start == end:
             continue
         pairs = _unique_pairs(old, new, (first, last, start, end))
-        if any(one[1] > other[1] for one, other in pairwise(pairs)):
+        if any(pair[1] > following[1] for pair, following in pairwise(pairs)):
             pairs = ascending(pairs)
         if not pairs:
-            _fill(old, new, (first, last, start, end), found)
+            _fill(old, new, (first, last, start, end), partners)
             continue
         for line, place, length in _runs(old, new, pairs):
             if first < line and start < place:
                 stretches.append((first, line, start, place))
-            found[line : line + length] = range(place, place + length)
+            partners[line : line + length] = range(place, place + length)
             first, start = line + length, place + length
         stretches.append((first, last, start, end))
-    return found
+    return partners
 
 
 def came_from(old: Sequence[str], new: Sequence[str]) -> list[int]:
@@ -76,12 +76,12 @@ def beside_copies(new: Sequence[str], origins: Sequence[int], length: int) -> se
         origins: What `came_from` returns.
         length: How many old lines there are.
     """
-    found: set[int] = set()
+    uncertain: set[int] = set()
     for start, end in lone_blocks(origins, length):
         first, last = _slides(new, origins, start, end)
         if any(map(is_long, (*new[first:start], *new[end:last]))):
-            found.update(range(first, last))
-    return found
+            uncertain.update(range(first, last))
+    return uncertain
 
 
 def _slides(new: Sequence[str], origins: Sequence[int], start: int, end: int) -> tuple[int, int]:
@@ -124,15 +124,17 @@ def _runs(
                 yield line, place, 1
 
 
-def _trimmed(old: Sequence[str], new: Sequence[str], stretch: Stretch, found: list[int]) -> Stretch:
+def _trimmed(
+    old: Sequence[str], new: Sequence[str], stretch: Stretch, partners: list[int]
+) -> Stretch:
     """Match the common lines at both ends of a stretch; return the rest."""
     first, last, start, end = stretch
     while first < last and start < end and old[first] == new[start]:
-        found[first] = start
+        partners[first] = start
         first, start = first + 1, start + 1
     while first < last and start < end and old[last - 1] == new[end - 1]:
         last, end = last - 1, end - 1
-        found[last] = end
+        partners[last] = end
     return first, last, start, end
 
 
@@ -148,7 +150,9 @@ def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     places = [place for _, place in pairs]
     if all(map(lt, places, islice(places, 1, None))):
         return pairs
-    begun = next(number for number, (one, other) in enumerate(pairwise(places), 1) if one >= other)
+    begun = next(
+        number for number, (before, after) in enumerate(pairwise(places), 1) if before >= after
+    )
     tops, ends, previous = places[:begun], [*range(begun)], [*range(-1, begun - 1)]
     highest, last = tops[-1], begun - 1
     for number, place in enumerate(islice(places, begun, None), begun):
@@ -190,7 +194,7 @@ def _once(lines: Sequence[str], first: int) -> dict[str, int]:
     return {line: number for line, number in last.items() if earliest[line] == number}
 
 
-def _fill(old: Sequence[str], new: Sequence[str], stretch: Stretch, found: list[int]) -> None:
+def _fill(old: Sequence[str], new: Sequence[str], stretch: Stretch, partners: list[int]) -> None:
     """Match a stretch by its longest common subsequence, unless it is too large."""
     first, last, start, end = stretch
     if (last - first) * (end - start) > _MAX_CELLS:
@@ -199,4 +203,4 @@ def _fill(old: Sequence[str], new: Sequence[str], stretch: Stretch, found: list[
 
     for block in Indel.opcodes(old[first:last], new[start:end]).as_matching_blocks():
         for step in range(block.size):
-            found[first + block.a + step] = start + block.b + step
+            partners[first + block.a + step] = start + block.b + step

@@ -38,14 +38,14 @@ def encoding_of(saved: str, texts: Iterable[str]) -> str | None:
         return None
     wanted = {line for text in texts for line in _lines(text) if not line.isascii()}
     there = set(_lines(saved))
-    most, found = 0, None
+    most, best = 0, None
     for encoding in _ENCODINGS:
         count = sum(in_encoding(line, encoding) in there for line in wanted)
         if count > most:
-            most, found = count, encoding
-    if wanted and found is None:
+            most, best = count, encoding
+    if wanted and best is None:
         raise UnknownEncoding
-    return found
+    return best
 
 
 def in_encoding(text: str, encoding: str) -> str:

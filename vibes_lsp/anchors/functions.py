@@ -87,11 +87,12 @@ def find_function(text: Text, path: str, name: str, signature: str | None) -> Fu
         for word in (*PurePosixPath(path).parts, PurePosixPath(path).stem, *outlined.packages)
     }
     fits = [
-        (_fit(each, name_parts, path_words), each)
-        for each in outlined.named.get(name_parts[-1], ())
+        (_fit(definition, name_parts, path_words), definition)
+        for definition in outlined.named.get(name_parts[-1], ())
     ]
     fitting = _first_choice(
-        [(fit, each) for fit, each in fits if fit is not None], is_qualified=len(name_parts) > 1
+        [(fit, definition) for fit, definition in fits if fit is not None],
+        is_qualified=len(name_parts) > 1,
     )
     signature_text = (signature or "").strip()
     with_signature = _with_signature(fitting, signature_text, name_parts[-1])
@@ -129,14 +130,14 @@ def _fit(
     definition: Definition, name_parts: Sequence[str], path_words: AbstractSet[str]
 ) -> _Fit | None:
     """Return how a definition with this name fits; None when its qualifiers contradict."""
-    qualifiers, given = definition.path[:-1], list(name_parts[:-1])
+    qualifiers, expected = definition.path[:-1], list(name_parts[:-1])
     matched = 0
-    for name in reversed(given):
+    for name in reversed(expected):
         if matched < len(qualifiers) and name in qualifiers[-1 - matched]:
             matched += 1
         else:
             break
-    unmatched = given[: len(given) - matched]
+    unmatched = expected[: len(expected) - matched]
     if not unmatched:
         return _Fit.WHOLE if matched == len(qualifiers) else _Fit.PART
     if matched == len(qualifiers):
@@ -144,7 +145,7 @@ def _fit(
     inner = iter(reversed(qualifiers))
     return (
         _Fit.BETWEEN
-        if all(any(name in names for names in inner) for name in reversed(given))
+        if all(any(name in names for names in inner) for name in reversed(expected))
         else None
     )
 
@@ -165,21 +166,21 @@ def _first_choice(fitting: _Fitting, *, is_qualified: bool) -> _Fitting:
 
 def _with_signature(fitting: _Fitting, signature: str, name: str) -> _Fitting:
     """Return the definitions that have a signature, of several those with the least beyond it."""
-    found = [
+    ranked = [
         (lacking, pair)
         for pair in fitting
         if signature and (lacking := surplus(signature, name, pair[1])) is not None
     ]
-    least = min((lacking for lacking, _ in found), default=0)
-    return [pair for lacking, pair in found if lacking == least]
+    least = min((lacking for lacking, _ in ranked), default=0)
+    return [pair for lacking, pair in ranked if lacking == least]
 
 
 def _without_constructors(fitting: _Fitting) -> _Fitting:
     """Prefer a class to its constructor: drop members named like their class."""
-    others = [
+    kept = [
         pair for pair in fitting if len(pair[1].path) < 2 or not pair[1].path[-2] & pair[1].names
     ]
-    return others if any(fit <= _Fit.PART for fit, _ in others) else fitting
+    return kept if any(fit <= _Fit.PART for fit, _ in kept) else fitting
 
 
 def _definitions(fitting: _Fitting) -> _Fitting:

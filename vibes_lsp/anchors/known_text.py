@@ -74,7 +74,7 @@ class _Changes:
 
     def moved(self, recorded: AnchoredRange) -> LocatedRange:
         """Return where a range is that left its place as a whole: among the lines that are new."""
-        (found,) = locate_sure([recorded], self._text)
-        if found is None or found.start is None or found.end is None:
+        (located,) = locate_sure([recorded], self._text)
+        if located is None or located.start is None or located.end is None:
             return _LOST
-        return found if self._new.issuperset(range(found.start - 1, found.end)) else _LOST
+        return located if self._new.issuperset(range(located.start - 1, located.end)) else _LOST

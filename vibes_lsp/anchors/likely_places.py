@@ -14,7 +14,7 @@ from vibes_lsp.anchors.location import LocatedRange, Method, State
 from vibes_lsp.anchors.occurrences import line_numbers
 from vibes_lsp.anchors.offset import LinePair, Offsets
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.anchors.verbatim import Found, located_at
+from vibes_lsp.anchors.verbatim import RangeMatch, located_at
 
 
 class LikelyPlaces:
@@ -26,19 +26,21 @@ class LikelyPlaces:
         text: The text.
     """
 
-    def __init__(self, found: Sequence[Found], pairs: Sequence[LinePair], text: Text) -> None:
-        self._found, self._text = found, text
+    def __init__(
+        self, matches: Sequence[RangeMatch], pairs: Sequence[LinePair], text: Text
+    ) -> None:
+        self._matches, self._text = matches, text
         self._sure_pairs = pairs
 
-    def find(self, found: Found) -> LocatedRange | None:
+    def find(self, match: RangeMatch) -> LocatedRange | None:
         """Return the likeliest place of a range; None where nothing of it is left."""
-        recorded = found.range
+        recorded = match.range
         expected = self._offsets.expected(recorded.start, recorded.end)
-        if found.starts:
-            return located_at(recorded, _nearest(found.starts, expected), is_sure=False)
-        method, confidence, starts = Method.CONTEXT, 0.7, found.context_starts
+        if match.starts:
+            return located_at(recorded, _nearest(match.starts, expected), is_sure=False)
+        method, confidence, starts = Method.CONTEXT, 0.7, match.context_starts
         if not starts:
-            method, confidence, starts = Method.FUZZY, 0.5, self._implied_starts(found)
+            method, confidence, starts = Method.FUZZY, 0.5, self._implied_starts(match)
         if not starts:
             return None
         start = _nearest(starts, expected)
@@ -47,7 +49,7 @@ class LikelyPlaces:
         )
         return LocatedRange(
             start,
-            self._end(found, start),
+            self._end(match, start),
             State.UNVERIFIED if recorded.anchors.hash is None else State.EDITED,
             method,
             0.4 if is_ambiguous else confidence,
@@ -60,9 +62,9 @@ class LikelyPlaces:
 
     def _line_pairs(self) -> Iterator[LinePair]:
         """Yield the lines of contexts that stand at one place."""
-        for each in self._found:
-            lines = () if each.context is None else each.context.whole
-            for old, line in enumerate(lines, each.range.start):
+        for match in self._matches:
+            lines = () if match.context is None else match.context.whole
+            for old, line in enumerate(lines, match.range.start):
                 if len(numbers := self._numbers.get(line.strip(), ())) == 1:
                     yield old, numbers[0]
 
@@ -71,17 +73,17 @@ class LikelyPlaces:
         """Where the single lines of contexts stand, by their text."""
         lines = {
             line.strip()
-            for each in self._found
-            if each.context is not None
-            for line in each.context.whole
+            for match in self._matches
+            if match.context is not None
+            for line in match.context.whole
             if is_distinctive(line)
         }
         return dict(line_numbers([line.strip() for line in self._text.lines], lines))
 
-    def _implied_starts(self, found: Found) -> Sequence[int]:
+    def _implied_starts(self, match: RangeMatch) -> Sequence[int]:
         """Return the starts that the first line of a context implies which still stands nearby."""
-        start, end = found.range.start, found.range.end
-        for before, line in enumerate(() if found.context is None else found.context.whole):
+        start, end = match.range.start, match.range.end
+        for before, line in enumerate(() if match.context is None else match.context.whole):
             starts = [
                 place
                 for number in self._numbers.get(line.strip(), ())
@@ -95,9 +97,9 @@ class LikelyPlaces:
         lines = self._text.lines[start - 1 : start - 1 + min(length, MIN_DISTINCTIVE)]
         return count_distinctive(lines) == MIN_DISTINCTIVE
 
-    def _end(self, found: Found, start: int) -> int:
+    def _end(self, match: RangeMatch, start: int) -> int:
         """Return the last line of an edited range, from the offsets of the lines around it."""
-        recorded = found.range
+        recorded = match.range
         end = start + recorded.length - 1
         expected = self._offsets.expected_end(recorded.start, recorded.end)
         if expected is not None and start <= expected <= end + 3 * recorded.length + 50:

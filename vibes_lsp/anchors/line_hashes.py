@@ -73,10 +73,10 @@ def is_distinctive(line: str) -> bool:
 
 def count_distinctive(lines: Iterable[str]) -> int:
     """Return how many different distinctive lines there are, up to `MIN_DISTINCTIVE`."""
-    found: set[str] = set()
+    distinctive: set[str] = set()
     for line in lines:
         if is_distinctive(line):
-            found.add(line.strip())
-            if len(found) == MIN_DISTINCTIVE:
+            distinctive.add(line.strip())
+            if len(distinctive) == MIN_DISTINCTIVE:
                 break
-    return len(found)
+    return len(distinctive)

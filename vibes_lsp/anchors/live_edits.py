@@ -146,7 +146,7 @@ class Edits:
             now_stop + 1,
             now_stop,
             touched=True,
-            replaced=any(each.inserted for each in hunks[low:high]),
+            replaced=any(hunk.inserted for hunk in hunks[low:high]),
         )
 
     def origins(self, start: int, end: int) -> list[int]:
@@ -162,13 +162,13 @@ class Edits:
         span, hunks = self.follow(start, end), self._hunks
         low = bisect_right(hunks, first, key=attrgetter("old_end"))
         high = bisect_left(hunks, stop, low, key=attrgetter("old"))
-        found: list[int] = []
+        origins: list[int] = []
         line = first
         for hunk in hunks[low:high]:
-            found += range(line + 1, max(hunk.old, first) + 1)
-            found += [0] * (min(hunk.new_end, span.end) - max(hunk.new, span.start - 1))
+            origins += range(line + 1, max(hunk.old, first) + 1)
+            origins += [0] * (min(hunk.new_end, span.end) - max(hunk.new, span.start - 1))
             line = min(hunk.old_end, stop)
-        return [*found, *range(line + 1, stop + 1)]
+        return [*origins, *range(line + 1, stop + 1)]
 
 
 def _joined(first: _Hunk, last: _Hunk, start: int, end: int, growth: int) -> _Hunk:

@@ -30,14 +30,14 @@ def _locate(
 ) -> list[LocatedRange | None]:
     places = [_in_unchanged_file(recorded, text) for recorded in ranges]
     numbers = [number for number, place in enumerate(places) if place is None]
-    found = find_verbatim([ranges[number] for number in numbers], text)
+    matches = find_verbatim([ranges[number] for number in numbers], text)
     own = [recorded for recorded, place in zip(ranges, places, strict=True) if place is not None]
-    sure = SureMatches(found, own, text)
-    likely = LikelyPlaces(found, sure.pairs, text)
-    for number, each in zip(numbers, found, strict=True):
-        places[number] = sure.match(each)
+    sure = SureMatches(matches, own, text)
+    likely = LikelyPlaces(matches, sure.pairs, text)
+    for number, match in zip(numbers, matches, strict=True):
+        places[number] = sure.match(match)
         if places[number] is None and not only_sure:
-            places[number] = likely.find(each) or _without_evidence(each.range, text)
+            places[number] = likely.find(match) or _without_evidence(match.range, text)
     return places
 
 

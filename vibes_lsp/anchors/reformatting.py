@@ -26,28 +26,28 @@ def reformatted(old: Sequence[str], new: Sequence[str], origins: Sequence[int]) 
         new: The new lines.
         origins: The old line that each new line is; -1 where there is none.
     """
-    found = list(origins)
-    for gap, other in gaps(found, len(old)):
+    sources = list(origins)
+    for gap, new_gap in gaps(sources, len(old)):
         ours = [compact(line) for line in old[gap.start : gap.stop]]
-        theirs = [compact(line) for line in new[other.start : other.stop]]
+        theirs = [compact(line) for line in new[new_gap.start : new_gap.stop]]
         for number, place in enumerate(align(ours, theirs)):
             if place >= 0 and ours[number]:
-                found[other.start + place] = gap.start + number
-    for gap, other in gaps(found, len(old)):
-        for place, number in _within(old[gap.start : gap.stop], new[other.start : other.stop]):
-            found[other.start + place] = gap.start + number
-    return found
+                sources[new_gap.start + place] = gap.start + number
+    for gap, new_gap in gaps(sources, len(old)):
+        for place, number in _within(old[gap.start : gap.stop], new[new_gap.start : new_gap.stop]):
+            sources[new_gap.start + place] = gap.start + number
+    return sources
 
 
 def gaps(origins: Sequence[int], length: int) -> list[tuple[range, range]]:
     """Return the lines between known ones: those of the old text, and those of the new one."""
     ends = [*origins, length]
-    found: list[tuple[range, range]] = []
+    pairs: list[tuple[range, range]] = []
     for start, end in lone_runs(origins):
         before = ends[start - 1] + 1 if start else 0
         if before < ends[end]:
-            found.append((range(before, ends[end]), range(start, end)))
-    return found
+            pairs.append((range(before, ends[end]), range(start, end)))
+    return pairs
 
 
 def _within(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:

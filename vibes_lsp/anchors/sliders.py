@@ -78,16 +78,16 @@ def lone_blocks(partners: Sequence[int], length: int) -> list[tuple[int, int]]:
 
 def lone_runs(partners: Sequence[int]) -> list[tuple[int, int]]:
     """Return the runs without partners: for each the first line and the line after the last."""
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     ends = [*partners, len(partners), -1]  # so that each run has an end
     start = ends.index(-1)
     while start < len(partners):
         end = start
         while ends[end] < 0:
             end += 1
-        found.append((start, end))
+        runs.append((start, end))
         start = ends.index(-1, end)
-    return found
+    return runs
 
 
 def _move(partners: list[int], start: int, end: int, new_end: int) -> None:
@@ -102,16 +102,16 @@ def _best_end(lines: Sequence[str], ends: range, size: int) -> int:
     best, best_split = ends.stop - 1, None
     for end in ends:
         splits = _measure(lines, end), _measure(lines, end - size)
-        split = _Split(sum(each.indent for each in splits), sum(each.penalty for each in splits))
+        split = _Split(sum(edge.indent for edge in splits), sum(edge.penalty for edge in splits))
         if best_split is None or _compare(split, best_split) <= 0:
             best, best_split = end, split
     return best
 
 
-def _compare(one: _Split, other: _Split) -> int:
+def _compare(first: _Split, second: _Split) -> int:
     """Return a negative number if the first is better."""
-    by_indent = (one.indent > other.indent) - (one.indent < other.indent)
-    return _INDENT_WEIGHT * by_indent + one.penalty - other.penalty
+    by_indent = (first.indent > second.indent) - (first.indent < second.indent)
+    return _INDENT_WEIGHT * by_indent + first.penalty - second.penalty
 
 
 def _measure(lines: Sequence[str], place: int) -> _Split:

@@ -23,9 +23,9 @@ class Text:
     content: str
 
     @classmethod
-    def from_bytes(cls, data: bytes) -> Text:
+    def from_bytes(cls, content: bytes) -> Text:
         """Return the text of a file in any encoding."""
-        return cls(data.decode("utf-8", "surrogateescape"))
+        return cls(content.decode("utf-8", "surrogateescape"))
 
     @cached_property
     def lines(self) -> list[str]:
@@ -45,12 +45,12 @@ class Text:
     @cached_property
     def file_hashes(self) -> frozenset[str]:
         """The possible `file_content_hash` values: with and without BOM and CR (R14)."""
-        data = encode(self.content.removeprefix(BOM))
+        encoded = encode(self.content.removeprefix(BOM))
         marked = hashlib.sha256(encode(BOM))
-        marked.update(data)
-        hashes = {sha256(data), marked.hexdigest()}
+        marked.update(encoded)
+        hashes = {sha256(encoded), marked.hexdigest()}
         return frozenset(
-            hashes | {sha256(data.replace(b"\r\n", b"\n"))} if b"\r" in data else hashes
+            hashes | {sha256(encoded.replace(b"\r\n", b"\n"))} if b"\r" in encoded else hashes
         )
 
 

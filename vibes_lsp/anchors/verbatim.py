@@ -19,7 +19,7 @@ _MAX_PLACES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class RangeMatch:
     """What of a range stands in a text.
 
     Attributes:
@@ -39,13 +39,15 @@ class Found:
     is_distinctive: bool
 
 
-def find_verbatim(ranges: Sequence[AnchoredRange], text: Text) -> list[Found]:
+def find_verbatim(ranges: Sequence[AnchoredRange], text: Text) -> list[RangeMatch]:
     """Return what of ranges stands in a text."""
     contexts = [
         None if recorded.anchors.context is None else parse_context(recorded.anchors.context)
         for recorded in ranges
     ]
-    places = find_contexts(text.utf8_lines, (each for each in contexts if each is not None))
+    places = find_contexts(
+        text.utf8_lines, (context for context in contexts if context is not None)
+    )
     return [
         _find(recorded, context, () if context is None else places[context], text)
         for recorded, context in zip(ranges, contexts, strict=True)
@@ -54,7 +56,7 @@ def find_verbatim(ranges: Sequence[AnchoredRange], text: Text) -> list[Found]:
 
 def _find(
     recorded: AnchoredRange, context: Context | None, places: Sequence[int], text: Text
-) -> Found:
+) -> RangeMatch:
     lines, near = text.lines, _nearest(places, recorded.start)
     starts = [start for start in near if recorded.matches_at(lines, start)]
     is_only = len(starts) == 1 and len(near) == len(places)
@@ -63,7 +65,7 @@ def _find(
         is_only = not has_copy(lines[recorded.start - 1 : recorded.end], text, recorded.start)
     block = lines[starts[0] - 1 : starts[0] - 1 + recorded.length] if is_only else ()
     is_distinctive = count_distinctive(block) == MIN_DISTINCTIVE
-    return Found(recorded, context, near, starts, is_only, is_distinctive)
+    return RangeMatch(recorded, context, near, starts, is_only, is_distinctive)
 
 
 def _nearest(places: Sequence[int], expected: int) -> Sequence[int]:
@@ -82,51 +84,56 @@ class SureMatches:
         text: The text.
     """
 
-    def __init__(self, found: Sequence[Found], own: Sequence[AnchoredRange], text: Text) -> None:
+    def __init__(
+        self, matches: Sequence[RangeMatch], own: Sequence[AnchoredRange], text: Text
+    ) -> None:
         self._lines = text.lines
-        self._rivals = _rivals(found, own)
+        self._rivals = _rivals(matches, own)
         self.pairs: Final = [
             pair
-            for each in found
-            if each.is_distinctive and _claim(each) not in self._rivals
-            for pair in both_ends(each.range.start, each.starts[0], each.range.length)
+            for match in matches
+            if match.is_distinctive and _claim(match) not in self._rivals
+            for pair in both_ends(match.range.start, match.starts[0], match.range.length)
         ]
         self._offsets = Offsets(self.pairs)
 
-    def match(self, found: Found) -> LocatedRange | None:
+    def match(self, match: RangeMatch) -> LocatedRange | None:
         """Return the verbatim match of a range, if it is sure."""
-        if not found.is_only or self._is_contested(found) or not self._is_likely(found):
+        if not match.is_only or self._is_contested(match) or not self._is_likely(match):
             return None
-        return located_at(found.range, found.starts[0], is_sure=True)
+        return located_at(match.range, match.starts[0], is_sure=True)
 
-    def _is_likely(self, found: Found) -> bool:
+    def _is_likely(self, match: RangeMatch) -> bool:
         """Whether a match is the range itself rather than a copy that nothing recorded.
 
         The range may have been edited where its first lines stand too, or some of them.
         """
-        start, end, place = found.range.start, found.range.end, found.starts[0]
-        if any(abs(other - place) >= found.range.length for other in found.context_starts):
+        start, end, place = match.range.start, match.range.end, match.starts[0]
+        if any(
+            abs(context_start - place) >= match.range.length
+            for context_start in match.context_starts
+        ):
             return False
         if place == self._offsets.expected(start, end):
             return True
-        first = self._lines[place - 1 : place - 1 + min(found.range.length, CONTEXT_LINES)]
+        first = self._lines[place - 1 : place - 1 + min(match.range.length, CONTEXT_LINES)]
         return (
-            found.is_distinctive
+            match.is_distinctive
             and self._offsets.allows(start, end, place)
             and all(self._lines.count(line) == 1 for line in first if is_distinctive(line))
         )
 
-    def _is_contested(self, found: Found) -> bool:
+    def _is_contested(self, match: RangeMatch) -> bool:
         """Whether an identical range recorded elsewhere fits the place as well.
 
         One of the two is gone, and their text cannot show which.
         """
-        length, place = found.range.length, found.starts[0]
-        others = self._rivals.get(_claim(found), set()) - {found.range.start}
-        own = abs(self._offsets.expected(found.range.start, found.range.end) - place)
+        length, place = match.range.length, match.starts[0]
+        rivals = self._rivals.get(_claim(match), set()) - {match.range.start}
+        own = abs(self._offsets.expected(match.range.start, match.range.end) - place)
         return any(
             abs(self._offsets.expected(start, start + length - 1) - place) <= own
-            for start in others
+            for start in rivals
         )
 
 
@@ -134,18 +141,20 @@ _Claim = tuple[str | None, int]
 """The hash of a range, and the only place where it stands."""
 
 
-def _claim(found: Found) -> _Claim:
-    return found.range.anchors.hash, found.starts[0]
+def _claim(match: RangeMatch) -> _Claim:
+    return match.range.anchors.hash, match.starts[0]
 
 
-def _rivals(found: Sequence[Found], own: Sequence[AnchoredRange]) -> Mapping[_Claim, set[int]]:
+def _rivals(
+    matches: Sequence[RangeMatch], own: Sequence[AnchoredRange]
+) -> Mapping[_Claim, set[int]]:
     """Return the recorded starts of identical ranges that share their only place."""
     starts: dict[_Claim, set[int]] = {}
     for recorded in own:
         starts.setdefault((recorded.anchors.hash, recorded.start), set()).add(recorded.start)
-    for each in found:
-        if each.is_only:
-            starts.setdefault(_claim(each), set()).add(each.range.start)
+    for match in matches:
+        if match.is_only:
+            starts.setdefault(_claim(match), set()).add(match.range.start)
     return {claim: numbers for claim, numbers in starts.items() if len(numbers) > 1}
 
 

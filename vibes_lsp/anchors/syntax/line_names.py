@@ -73,11 +73,11 @@ def first_token(lines: Sequence[str], numbers: Iterable[int]) -> CodeToken | Non
         line = lines[number - 1][:MAX_LINE] if 1 <= number <= len(lines) else ""
         if not _NO_CODE.match(line):
             span = defined_name(line)
-            found = _TOKEN.search(line) if span is None else None
+            token = _TOKEN.search(line) if span is None else None
             if span is not None:
                 return CodeToken(number, *span, is_name=True)
-            if found is not None:
-                return CodeToken(number, *found.span(), is_name=False)
+            if token is not None:
+                return CodeToken(number, *token.span(), is_name=False)
         elif comment is None and (word := _TOKEN.search(line)) is not None:
             comment = CodeToken(number, *word.span(), is_name=False)
     return comment
@@ -90,12 +90,12 @@ def match_definition(line: str) -> re.Match[str] | None:
 
 def defined_name(line: str) -> tuple[int, int] | None:
     """Return where the name is that a line defines, without a receiver; None without one."""
-    found = match_definition(line) or _BINDING.match(line)
-    if found is None:
-        found = _METHOD.match(line)
-        if found is None or found["name"] in _NO_METHODS:
+    match = match_definition(line) or _BINDING.match(line)
+    if match is None:
+        match = _METHOD.match(line)
+        if match is None or match["name"] in _NO_METHODS:
             return None
-    with_end = found["name"].rpartition(")")[2].lstrip()
+    with_end = match["name"].rpartition(")")[2].lstrip()
     name = with_end.rstrip(":.#")
-    start = found.end("name") - len(with_end)
+    start = match.end("name") - len(with_end)
     return (start, start + len(name)) if name else None

@@ -169,7 +169,7 @@ def _captured(tree: Tree, query: Query, size: int, deadline: float) -> list[Capt
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Candidate:
     """A match that defines something, or qualifies its content."""
 
     node: Node
@@ -209,20 +209,28 @@ class _Reading:
 
     def _definitions(self) -> Iterator[Definition]:
         enclosing: list[tuple[int, tuple[frozenset[str], ...]]] = []
-        for each in sorted(
-            self._found(),
-            key=lambda found: (found.node.start_byte, -found.node.end_byte, not found.is_scope),
+        for candidate in sorted(
+            self._candidates(),
+            key=lambda candidate: (
+                candidate.node.start_byte,
+                -candidate.node.end_byte,
+                not candidate.is_scope,
+            ),
         ):
-            while enclosing and enclosing[-1][0] <= each.node.start_byte:
+            while enclosing and enclosing[-1][0] <= candidate.node.start_byte:
                 enclosing.pop()
-            last = frozenset({each.names[-1], each.also} if each.also else {each.names[-1]})
+            last = frozenset(
+                {candidate.names[-1], candidate.also} if candidate.also else {candidate.names[-1]}
+            )
             around = enclosing[-1][1] if enclosing else ()
-            path = (*around, *(frozenset({name}) for name in each.names[:-1]), last)[-_MAX_DEPTH:]
-            enclosing.append((each.node.end_byte, path))
-            yield self._definition(each, path)
+            path = (*around, *(frozenset({name}) for name in candidate.names[:-1]), last)[
+                -_MAX_DEPTH:
+            ]
+            enclosing.append((candidate.node.end_byte, path))
+            yield self._definition(candidate, path)
 
-    def _found(self) -> list[_Found]:
-        found: dict[tuple[int, int, tuple[str, ...]], _Found] = {}
+    def _candidates(self) -> list[_Candidate]:
+        candidates: dict[tuple[int, int, tuple[str, ...]], _Candidate] = {}
         for match in self._captured:
             if "name" not in match:
                 continue
@@ -235,9 +243,9 @@ class _Reading:
             also = segments(self._text(trait)) if trait is not None else ()
             if names:
                 key = (node.start_byte, node.end_byte, names)
-                found.setdefault(
+                candidates.setdefault(
                     key,
-                    _Found(
+                    _Candidate(
                         node,
                         names,
                         match.get("holder", [node])[0],
@@ -245,10 +253,10 @@ class _Reading:
                         also[-1] if also else None,
                     ),
                 )
-        return list(found.values())
+        return list(candidates.values())
 
-    def _definition(self, each: _Found, path: tuple[frozenset[str], ...]) -> Definition:
-        node, holder = each.node, each.holder
+    def _definition(self, candidate: _Candidate, path: tuple[frozenset[str], ...]) -> Definition:
+        node, holder = candidate.node, candidate.holder
         body = node.child_by_field_name("body") or holder.child_by_field_name("body")
         parameters = holder.child_by_field_name("parameters") or holder.child_by_field_name(
             "parameter"
@@ -268,7 +276,7 @@ class _Reading:
             head,
             shown,
             not (is_only_declared or self._is_overload(first, body)),
-            each.is_scope,
+            candidate.is_scope,
         )
 
     def _extent(self, node: Node) -> tuple[int, int]:
@@ -359,9 +367,9 @@ def _defined_by_pattern(
 ) -> Iterator[Definition]:
     """Yield the definitions on lines that match the pattern, outside comments and strings."""
     for number, line in enumerate(lines, 1):
-        found = match_definition(line)
-        names = segments(found["name"]) if found else ()
-        if found and names and not parsed.is_quiet(numbers.start(number)):
+        match = match_definition(line)
+        names = segments(match["name"]) if match else ()
+        if match and names and not parsed.is_quiet(numbers.start(number)):
             path = tuple(frozenset({name}) for name in names)
             parameters = parameters_in(line, names[-1])
             yield Definition(
