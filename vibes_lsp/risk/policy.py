@@ -123,9 +123,9 @@ def _rules(scoring: Members) -> tuple[list[Rule], list[PolicyProblem]]:
     rules: list[Rule] = []
     problems: list[PolicyProblem] = []
     listed = rules_member if isinstance(rules_member, list) else []
-    for number, each in enumerate(listed[:MAX_RULES]):
+    for number, rule in enumerate(listed[:MAX_RULES]):
         condition, action = (
-            (each.get("condition"), each.get("action")) if isinstance(each, dict) else (None, None)
+            (rule.get("condition"), rule.get("action")) if isinstance(rule, dict) else (None, None)
         )
         if not isinstance(condition, str) or not condition:
             continue

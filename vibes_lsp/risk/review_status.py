@@ -70,7 +70,7 @@ def deciding_answer(answers: Sequence[ReviewAnswer]) -> tuple[ReviewStatus, int 
         The index is None if there is no answer.
     """
     everyone = list(enumerate(answers))
-    people = [(number, each) for number, each in everyone if each.kind == ReviewerKind.HUMAN]
+    people = [(number, answer) for number, answer in everyone if answer.kind == ReviewerKind.HUMAN]
     for status, candidates, matches in (
         (ReviewStatus.APPROVED, _since_rejection(people), _approves),
         (ReviewStatus.REJECTED, people, _rejects),
@@ -80,8 +80,8 @@ def deciding_answer(answers: Sequence[ReviewAnswer]) -> tuple[ReviewStatus, int 
         (ReviewStatus.STALE, everyone, _is_not_ai),
         (ReviewStatus.AI, everyone, _is_any),
     ):
-        for number, each in reversed(candidates):
-            if matches(each):
+        for number, answer in reversed(candidates):
+            if matches(answer):
                 return status, number
     return ReviewStatus.UNREVIEWED, None
 
@@ -90,7 +90,7 @@ def _since_rejection(
     answers: Sequence[tuple[int, ReviewAnswer]],
 ) -> Sequence[tuple[int, ReviewAnswer]]:
     """Return the last rejection and all later answers; all answers if there is no rejection."""
-    rejections = [place for place, (_, each) in enumerate(answers) if _rejects(each)]
+    rejections = [place for place, (_, answer) in enumerate(answers) if _rejects(answer)]
     return answers[rejections[-1] :] if rejections else answers
 
 

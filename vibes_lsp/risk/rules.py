@@ -81,15 +81,17 @@ def _truth(expression: Expression, variables: Mapping[str, Quantity]) -> bool | 
     """Return True, False, or None for unknown."""
     match expression:
         case Comparison(left, sign, right):
-            one, other = _resolved(left, variables), _resolved(right, variables)
+            left_value, right_value = _resolved(left, variables), _resolved(right, variables)
             return (
                 None
-                if one is None or other is None or isinstance(one, str) != isinstance(other, str)
-                else _SIGNS[sign](one, other)
+                if left_value is None
+                or right_value is None
+                or isinstance(left_value, str) != isinstance(right_value, str)
+                else _SIGNS[sign](left_value, right_value)
             )
         case Membership(operand, choices):
-            one = _resolved(operand, variables)
-            return None if one is None else one in choices
+            value = _resolved(operand, variables)
+            return None if value is None else value in choices
         case Not(negated):
             truth = _truth(negated, variables)
             return None if truth is None else not truth
@@ -105,7 +107,7 @@ def signals_in(expression: Expression) -> frozenset[str]:
     """Return the names in a condition."""
     match expression:
         case Comparison(left, _, right):
-            return frozenset(each.text for each in (left, right) if isinstance(each, Name))
+            return frozenset(side.text for side in (left, right) if isinstance(side, Name))
         case Membership(operand, _):
             return frozenset({operand.text}) if isinstance(operand, Name) else frozenset()
         case Not(negated):
@@ -185,11 +187,11 @@ def _tokens(condition: str) -> list[_Token]:
             offset += 1
         if offset == len(condition):
             return [*tokens, _Token("end", "", offset)]
-        found = _TOKEN.match(condition, offset)
-        if found is None:
+        match = _TOKEN.match(condition, offset)
+        if match is None:
             raise BrokenRule(_unexpected(condition, offset), offset)
-        tokens.append(_Token(found.lastgroup or "", found[0], offset))
-        offset = found.end()
+        tokens.append(_Token(match.lastgroup or "", match[0], offset))
+        offset = match.end()
 
 
 def _unexpected(condition: str, offset: int) -> str:
@@ -342,15 +344,15 @@ def _is_word(operand: Operand) -> bool:
     return operand.text in _WORDS if isinstance(operand, Name) else isinstance(operand, str)
 
 
-def _check_pair(one: Operand, other: Operand, offset: int) -> None:
+def _check_pair(first: Operand, second: Operand, offset: int) -> None:
     """Check that two operands can be equal.
 
     Raises:
         BrokenRule: A number is compared with a word, or a signal with a word that it never has.
     """
-    if _is_word(one) != _is_word(other):
+    if _is_word(first) != _is_word(second):
         raise BrokenRule("cannot compare a number with a word", offset)
-    for named, word in ((one, other), (other, one)):
+    for named, word in ((first, second), (second, first)):
         if isinstance(named, Name) and isinstance(word, str) and word not in _WORDS[named.text]:
             raise BrokenRule(
                 f"invalid {named.text} {word[:40]!r}: expected {', '.join(_WORDS[named.text])}",

@@ -97,8 +97,8 @@ def _shares(weights: tuple[float, ...]) -> tuple[Sequence[float], float]:
 
 def rule_variables(factors: Sequence[Factor]) -> Mapping[str, Quantity]:
     """Return the variables of rules (R20): the quantity as `NAME`, the value as `NAME.value`."""
-    found: dict[str, Quantity] = {}
+    variables: dict[str, Quantity] = {}
     for factor in factors:
-        found[factor.signal] = factor.quantity
-        found[f"{factor.signal}.value"] = factor.value
-    return found
+        variables[factor.signal] = factor.quantity
+        variables[f"{factor.signal}.value"] = factor.value
+    return variables

@@ -153,7 +153,7 @@ class Factor(msgspec.Struct, frozen=True, gc=False):
 def compute_factors(measured: Measurements, policy: Policy) -> tuple[Factor, ...]:
     """Return a factor for each available signal, in the RFC's order, then the custom signals."""
     weights, baselines, model = policy.weights, policy.baselines, measured.model
-    found = [
+    factors = [
         _temperature(measured.temperature, weights.get(_TEMPERATURE, 0.0)),
         _action_type(measured.action, weights.get(_ACTION_TYPE, 0.0)),
         _scope_lines(measured.lines, measured.total_lines, weights.get(_SCOPE_LINES, 0.0)),
@@ -169,19 +169,26 @@ def compute_factors(measured: Measurements, policy: Policy) -> tuple[Factor, ...
             model, tier_of(model, policy.tiers), weights.get(_MODEL_CAPABILITY_TIER, 0.0)
         ),
     ]
-    for each in measured.custom:
-        reason = each.reason or "no reason given"
-        found.append(
-            _factor(each.signal, each.value, each.value, weights.get(each.signal, 0.0), reason)
+    for custom in measured.custom:
+        reason = custom.reason or "no reason given"
+        factors.append(
+            _factor(
+                custom.signal, custom.value, custom.value, weights.get(custom.signal, 0.0), reason
+            )
         )
-    return tuple([factor for factor in found if factor is not None])
+    return tuple([factor for factor in factors if factor is not None])
 
 
 def factors_as_recorded(factors: Sequence[Factor]) -> list[JsonValue]:
     """Return factors as records store them (RFC 10.4.4)."""
     return [
-        {"signal": each.signal, "value": each.value, "weight": each.weight, "reason": each.reason}
-        for each in factors
+        {
+            "signal": factor.signal,
+            "value": factor.value,
+            "weight": factor.weight,
+            "reason": factor.reason,
+        }
+        for factor in factors
     ]
 
 
