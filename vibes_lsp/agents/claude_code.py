@@ -204,9 +204,9 @@ def _reasoning(lines: RawLines, event: AgentEvent) -> list[str] | None:
         if before is not None:
             earlier = [
                 block
-                for _, other in lines_with(lines[:number], text(message, "id"))
-                if b'"thinking"' in other
-                and text(part := _answer(other), "id") == text(message, "id")
+                for _, other_line in lines_with(lines[:number], text(message, "id"))
+                if b'"thinking"' in other_line
+                and text(part := _answer(other_line), "id") == text(message, "id")
                 for block in objects(part.get("content"))
             ]
             blocks = (*earlier, *before)

@@ -68,19 +68,21 @@ def _action(folder: str, payload: Members) -> Action | None:
     return None
 
 
-def _tool_use(folder: str, result: Members) -> Action | None:
-    arguments, output = mapping(result, "input"), result.get("output")
-    match text(result, "name"):
+def _tool_use(folder: str, tool_result: Members) -> Action | None:
+    arguments, output = mapping(tool_result, "input"), tool_result.get("output")
+    match text(tool_result, "name"):
         case "editor":
-            return _edit(folder, arguments, mapping(result, "output"))
+            return _edit(folder, arguments, mapping(tool_result, "output"))
         case "read_files":
             return files_read(
                 folder, *(text(file, "path") for file in objects(arguments.get("files")))
             )
         case "run_commands":
             run = _command(output)
-            return None if run is None else replace(run, duration=integer(result, "durationMs"))
-    return edited_by_server(text(result, "name"), folder, arguments, output)
+            return (
+                None if run is None else replace(run, duration=integer(tool_result, "durationMs"))
+            )
+    return edited_by_server(text(tool_result, "name"), folder, arguments, output)
 
 
 def _edit(folder: str, arguments: Members, output: Members) -> FilesEdited | None:

@@ -87,9 +87,9 @@ def _read_event(payload: Members) -> AgentEvent | None:
 
 
 def _action(payload: Members, arguments: JsonValue) -> Action | None:
-    result = mapping(payload, "toolResult") or mapping(payload, "tool_result")
-    if result:
-        return _tool_use(payload, arguments, result)
+    tool_result = mapping(payload, "toolResult") or mapping(payload, "tool_result")
+    if tool_result:
+        return _tool_use(payload, arguments, tool_result)
     if isinstance(arguments, str | dict) or "hookName" in payload:  # before a tool, or it failed
         return None
     event = text(payload, "hook_event_name")
@@ -117,10 +117,13 @@ def _is_start(payload: Members) -> bool:
     return is_subagent or "initialPrompt" in payload
 
 
-def _tool_use(payload: Members, arguments: JsonValue, result: Members) -> Action | None:
+def _tool_use(payload: Members, arguments: JsonValue, tool_result: Members) -> Action | None:
     folder = text(payload, "cwd") or ""
-    output = text(result, "textResultForLlm") or text(result, "text_result_for_llm")
-    if (text(result, "resultType") or text(result, "result_type")) not in ("success", None):
+    output = text(tool_result, "textResultForLlm") or text(tool_result, "text_result_for_llm")
+    if (text(tool_result, "resultType") or text(tool_result, "result_type")) not in (
+        "success",
+        None,
+    ):
         return None
     if isinstance(arguments, str):
         return patched_files(folder, arguments) if arguments.startswith(_PATCH) else None

@@ -116,11 +116,17 @@ def _ranges_as_in_git(edited: ResolvedEdit) -> tuple[EditedRange, ...]:
 
     Lines that were added beside equal ones may as well stand some lines further up or down.
     """
-    if edited.before is None or any(each.action != Action.CREATE for each in edited.ranges):
+    if edited.before is None or any(
+        edited_range.action != Action.CREATE for edited_range in edited.ranges
+    ):
         return edited.ranges
     lines = text_lines(edited.after)
     origins = came_from(text_lines(edited.before), lines)
-    own = {line - 1 for each in edited.ranges for line in range(each.start, each.end + 1)}
+    own = {
+        line - 1
+        for edited_range in edited.ranges
+        for line in range(edited_range.start, edited_range.end + 1)
+    }
     new = {number for number, origin in enumerate(origins) if origin < 0}
     if own == new or _without(lines, own) != _without(lines, new):
         return edited.ranges
@@ -193,8 +199,8 @@ def resolve_from_before(edit: FileEdit, before: str, after: str | None) -> Resol
         if applied is None or applied[0] != after:
             return None
         return ResolvedEdit(saved, _ranges_of_hunks(applied[1]), "before and after", before)
-    result, spans = _text_after(replace(plain_edit(edit), before=before))
-    if edit.old is None or result is None or result != after:
+    computed, spans = _text_after(replace(plain_edit(edit), before=before))
+    if edit.old is None or computed is None or computed != after:
         return None
     return ResolvedEdit(saved, changed_ranges(before, after, spans), "before and after", before)
 
@@ -293,7 +299,8 @@ def _moved(hunks: Sequence[DiffHunk], text: str) -> tuple[DiffHunk, ...] | None:
             return None
         moved.append(DiffHunk(starts[0] + 1, hunk.lines))
     in_order = all(
-        one.new_start + len(lines_after(one)) <= other.new_start for one, other in pairwise(moved)
+        earlier.new_start + len(lines_after(earlier)) <= later.new_start
+        for earlier, later in pairwise(moved)
     )
     return tuple(moved) if in_order else None
 

@@ -59,8 +59,8 @@ def is_installed(agent: CodingAgent, home: UserHome) -> bool:
 def read_settings(path: Path) -> Members:
     """Return an agent's own JSON file; empty if there is none or it cannot be read."""
     try:
-        data = read_file(path, limit=_MAX_SETTINGS)
-        return {} if data is None else parse_document(data.decode("utf-8")).value
+        content = read_file(path, limit=_MAX_SETTINGS)
+        return {} if content is None else parse_document(content.decode("utf-8")).value
     except (UnreadableFile, MalformedJson, UnicodeDecodeError):
         return {}
 

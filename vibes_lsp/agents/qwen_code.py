@@ -79,7 +79,10 @@ def _read_edits(file: SessionFile) -> Iterator[AgentEdit]:
         if text(members, "type") == "user" and members.get("provenance") in (None, "real_user"):
             known.prompts[None] = joined_texts(parts) or known.prompts.get(None, "")
         for part in parts:
-            call, result = mapping(part, "functionCall"), mapping(part, "functionResponse")
+            call, function_response = (
+                mapping(part, "functionCall"),
+                mapping(part, "functionResponse"),
+            )
             if call:
                 model = text(members, "model")
                 known.calls[text(call, "id") or ""] = (
@@ -87,17 +90,17 @@ def _read_edits(file: SessionFile) -> Iterator[AgentEdit]:
                     mapping(call, "args"),
                     model,
                 )
-            elif result:
-                yield from _result(known, line, members, result)
+            elif function_response:
+                yield from _result(known, line, members, function_response)
 
 
 def _result(
-    known: SessionState, line: int, members: Members, result: Members
+    known: SessionState, line: int, members: Members, function_response: Members
 ) -> Iterator[AgentEdit]:
-    identifier = text(result, "id") or ""
+    identifier = text(function_response, "id") or ""
     name, arguments, model = known.calls.pop(identifier, ("", {}, None))
     outcome = mapping(members, "toolCallResult")
-    response = mapping(result, "response")
+    response = mapping(function_response, "response")
     if not name or "error" in response or text(outcome, "status") not in (None, "success"):
         return
     display = mapping(outcome, "resultDisplay")

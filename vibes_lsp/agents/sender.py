@@ -56,7 +56,7 @@ _MARKS: Final = re.compile(rb'\\.|["\x00-\x1f]', re.DOTALL)
 """Escapes, and what begins, ends or must not be in a string."""
 
 
-def parse_payload(data: bytes) -> Members:
+def parse_payload(payload: bytes) -> Members:
     """Parse a payload; raw control characters in strings are allowed, as some agents send them.
 
     What follows the first document, such as a NUL or a second one, is left out: wrappers add it.
@@ -65,15 +65,15 @@ def parse_payload(data: bytes) -> Members:
         MalformedJson: It does not begin with a JSON object.
     """
     try:
-        return parse_object(data)
+        return parse_object(payload)
     except MalformedJson:
-        document = parse_json_prefix(_with_escaped_controls(data))
+        document = parse_json_prefix(_with_escaped_controls(payload))
         if not isinstance(document, dict):
             raise
         return document
 
 
-def _with_escaped_controls(data: bytes) -> bytes:
+def _with_escaped_controls(payload: bytes) -> bytes:
     """Return a JSON text whose strings have escapes instead of raw control characters."""
     is_inside = False
 
@@ -84,7 +84,7 @@ def _with_escaped_controls(data: bytes) -> bytes:
             is_inside = not is_inside
         return b"\\u%04x" % mark[0] if is_inside and mark < b" " else mark
 
-    return _MARKS.sub(escape, data)
+    return _MARKS.sub(escape, payload)
 
 
 def agent_of(payload: Members) -> Agent | None:

@@ -176,10 +176,10 @@ class SessionFile:
         with open_file(self.path) as file:
             rest = b""
             while chunk := file.read(_CHUNK):
-                data = rest + chunk
-                if any(name in data for name in names):
+                window = rest + chunk
+                if any(name in window for name in names):
                     return True
-                rest = data[-longest:]
+                rest = window[-longest:]
         return False
 
     def _note_folder(self) -> None:

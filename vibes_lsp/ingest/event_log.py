@@ -137,8 +137,8 @@ class EventLog:
         replace_file(write_temporary(folder, lines, durable=False), folder / _LOG)
         redaction = load_config(self._directory).config.redaction
         rules = MaskingRules(redaction.mask, redaction.allow)
-        for agent, data in self._payloads.items():
-            masked = canonical_json(_masked(parse_payload(data), rules))
+        for agent, payload in self._payloads.items():
+            masked = canonical_json(_masked(parse_payload(payload), rules))
             path = folder / _payload_name(agent)
             replace_file(write_temporary(folder, masked, durable=False), path)
 
@@ -158,12 +158,12 @@ class EventSource:
     payload: bytes | None = None
 
 
-def source_of(agent: str | None, payload: Members, data: bytes) -> EventSource:
+def source_of(agent: str | None, payload: Members, raw_payload: bytes) -> EventSource:
     """Return who sent a payload."""
     return EventSource(
         agent or NO_AGENT,
         event_name(payload),
-        data if agent is not None and len(data) <= _MAX_PAYLOAD else None,
+        raw_payload if agent is not None and len(raw_payload) <= _MAX_PAYLOAD else None,
     )
 
 
@@ -216,11 +216,11 @@ def read_event_log(directory: AuditDir) -> list[LoggedEvent]:
     """Return the events in the log, oldest first; damaged lines are left out."""
     path = directory.agent_events / _LOG
     try:
-        data = None if is_tracked(path) else read_file(path, limit=_MAX_LOG)
+        content = None if is_tracked(path) else read_file(path, limit=_MAX_LOG)
     except VibesError:
         return []
     events: list[LoggedEvent] = []
-    for line in (data or b"").splitlines():
+    for line in (content or b"").splitlines():
         with suppress(VibesError):
             members = parse_object(line)
             values = [text(members, name) for name in ("received", "agent", "event", "outcome")]
@@ -235,8 +235,8 @@ def read_last_payload(directory: AuditDir, agent: str) -> Members | None:
     """Return an agent's last payload with secrets masked; None if it is not kept."""
     path = directory.agent_events / _payload_name(agent)
     try:
-        data = None if is_tracked(path) else read_file(path, limit=8 * _MAX_PAYLOAD)
-        return None if data is None else parse_payload(data)
+        content = None if is_tracked(path) else read_file(path, limit=8 * _MAX_PAYLOAD)
+        return None if content is None else parse_payload(content)
     except VibesError:
         return None
 

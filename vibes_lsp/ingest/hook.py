@@ -74,23 +74,23 @@ def receive_event() -> list[str]:
         return []
 
 
-def store_event(data: bytes | None, current_folder: Callable[[], str]) -> list[str]:
+def store_event(payload: bytes | None, current_folder: Callable[[], str]) -> list[str]:
     """Store a payload in the spool of each trail that it concerns; nothing happens without one.
 
     These are the trail of the agent's folder, and those of the files that the payload names.
 
     Args:
-        data: The payload; None is dropped, and of one that is too large only the head is stored.
+        payload: The payload; None is dropped, and of one that is too large only the head is stored.
         current_folder: Returns the folder to begin at if the payload names none.
 
     Returns:
         The audit directories.
     """
-    if not data:
+    if not payload:
         return []
-    folder = os.path.abspath(_named_folder(data) or current_folder())
+    folder = os.path.abspath(_named_folder(payload) or current_folder())
     trails: dict[str, None] = {}
-    for start in dict.fromkeys((folder, *_folders_of_files(data, folder))):
+    for start in dict.fromkeys((folder, *_folders_of_files(payload, folder))):
         try:
             trail = search_trail(start)
             trail = trail or _left_out_trail(start)
@@ -99,7 +99,7 @@ def store_event(data: bytes | None, current_folder: Callable[[], str]) -> list[s
         if trail is not None:
             trails[trail] = None
     for trail in trails:
-        _store(data, trail)
+        _store(payload, trail)
     return list(trails)
 
 
@@ -140,7 +140,7 @@ def _git_folder(marker: str) -> str:
     return os.path.join(os.path.dirname(marker), text.removeprefix("gitdir: ").rstrip("\n"))
 
 
-def _store(data: bytes, folder: str) -> None:
+def _store(payload: bytes, folder: str) -> None:
     """Store a payload in the spool of a trail."""
     spool = os.path.join(folder, "spool")
     if _make_folder(spool, 0o777):
@@ -151,24 +151,24 @@ def _store(data: bytes, folder: str) -> None:
     if len(waiting) >= MAX_WAITING:
         return
     name = f"{_moment_after(waiting):020d}-{os.getpid()}-{os.urandom(4).hex()}"
-    if len(data) > MAX_PAYLOAD:
-        name, data = f"{name}{LARGE}", data[:LARGE_HEAD]
+    if len(payload) > MAX_PAYLOAD:
+        name, payload = f"{name}{LARGE}", payload[:LARGE_HEAD]
     temporary = os.path.join(events, f"{name}.tmp")
     try:
-        _create(temporary, data, 0o600)
+        _create(temporary, payload, 0o600)
         os.replace(temporary, os.path.join(events, f"{name}.json"))
     except OSError:
         os.unlink(temporary)
 
 
-def _folders_of_files(data: bytes, folder: str) -> Iterator[str]:
+def _folders_of_files(payload: bytes, folder: str) -> Iterator[str]:
     """Yield the folders of the files that a payload names, without decoding it.
 
     Each string that names a file is taken for one that may have been edited, and each line of a
     patch that begins with its marks. A wrong one does no harm: `fold_events` records only edits.
     """
-    strings = data.split(b'"', _MAX_STRINGS)[:_MAX_STRINGS]
-    patched = data.split(b" File: ", _MAX_STRINGS)[1 : _MAX_STRINGS + 1]
+    strings = payload.split(b'"', _MAX_STRINGS)[:_MAX_STRINGS]
+    patched = payload.split(b" File: ", _MAX_STRINGS)[1 : _MAX_STRINGS + 1]
     for string in (*strings, *(part[:_MAX_PATH].partition(b"\\n")[0] for part in patched)):
         if len(string) > _MAX_PATH or not any(mark in string for mark in _SEPARATORS):
             continue
@@ -327,18 +327,18 @@ def _read_input() -> bytes | None:
     return b"".join(parts)
 
 
-def _named_folder(data: bytes) -> str | None:
+def _named_folder(payload: bytes) -> str | None:
     """Return the folder that a payload names, without decoding it; None for an unusual one.
 
     A wrong one does no harm: `fold_events` compares it with the decoded payload.
     """
     for member in _FOLDER_MEMBERS:
-        at = data.find(member)
-        start = data.find(b'"', at + len(member))
-        if at < 0 or start < 0 or data[at + len(member) : start].strip(b" \t\r\n:["):
+        at = payload.find(member)
+        start = payload.find(b'"', at + len(member))
+        if at < 0 or start < 0 or payload[at + len(member) : start].strip(b" \t\r\n:["):
             continue
-        end = data.find(b'"', start + 1)
-        plain = data[start + 1 : end].replace(b"\\\\", b"\0")
+        end = payload.find(b'"', start + 1)
+        plain = payload[start + 1 : end].replace(b"\\\\", b"\0")
         if end > start + 1 and b"\\" not in plain:
             try:
                 folder = plain.replace(b"\0", b"\\").decode("utf-8")
@@ -364,11 +364,11 @@ def _make_folder(path: str, mode: int) -> bool:
     return True
 
 
-def _create(path: str, data: bytes, mode: int) -> None:
+def _create(path: str, content: bytes, mode: int) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, mode)
     try:
-        while data:
-            data = data[os.write(descriptor, data) :]
+        while content:
+            content = content[os.write(descriptor, content) :]
     finally:
         os.close(descriptor)

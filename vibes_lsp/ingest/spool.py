@@ -145,15 +145,15 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
     event: AgentEvent | None = None
     reason = ""
     try:
-        data = read_file(path, limit=MAX_PAYLOAD) or b""
+        raw_payload = read_file(path, limit=MAX_PAYLOAD) or b""
         if path.stem.endswith(LARGE):
             reason = f"the payload has more than {MAX_PAYLOAD >> 20} MiB"
         elif present - moment > _RETENTION:
             reason = f"it waited for more than {_RETENTION.days} days"
         else:
-            payload = parse_payload(data)
+            payload = parse_payload(raw_payload)
             agent = agent_of(payload)
-            source = source_of(None if agent is None else agent.value, payload, data)
+            source = source_of(None if agent is None else agent.value, payload, raw_payload)
             event, reason = event_of(directory, payload)
             if reason in (_ELSEWHERE, OFF_REASON) or (
                 event is not None and event.visit is not None

@@ -103,12 +103,16 @@ def _backfill(
             hint="`vibes backfill` needs git's history",
         )
     trail = context.trail
-    found = trail.lineages() if scope.since is None else trail.lineages_since(scope.since)
-    lineages = [each for each in found if not each.current.is_waiting]
+    all_lineages = trail.lineages() if scope.since is None else trail.lineages_since(scope.since)
+    lineages = [lineage for lineage in all_lineages if not lineage.current.is_waiting]
     pending = [lineage for lineage in lineages if recorded_commit(lineage) is None]
     new = SupersedingRecords(SupersedesReason.COMMIT)
     done = _add_due(
-        context, repository, [each for each in pending if has_locatable_lines(each)], scope, new
+        context,
+        repository,
+        [lineage for lineage in pending if has_locatable_lines(lineage)],
+        scope,
+        new,
     )
     draft = Draft(context.timestamp, None, new.records, new.edges)
     left = tuple(lineage.current.id for lineage in pending if lineage.first.id not in done)
@@ -143,13 +147,14 @@ def _add_due(
     attribution = CommitAttribution(
         files, lambda commit: is_allowed(repository, commit, head, scope.when)
     )
-    found = {
+    committed_lines = {
         identifier: lines
         for (path, commit), group in groups.items()
         for identifier, lines in attribution.find(path, commit, group).items()
     }
     return {
-        each.first.id
-        for each in pending
-        if each.first.id in found and add_committed(new, each, found[each.first.id])
+        lineage.first.id
+        for lineage in pending
+        if lineage.first.id in committed_lines
+        and add_committed(new, lineage, committed_lines[lineage.first.id])
     }

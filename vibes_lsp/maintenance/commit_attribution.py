@@ -72,9 +72,9 @@ class CommitAttribution:
             resolved: The commit that added their records.
             lineages: The annotations; those of one edit help to locate each other.
         """
-        found: dict[str, LinesOfCommit] = {}
+        lines_by_id: dict[str, LinesOfCommit] = {}
         for file in self._candidates(path, resolved.commit):
-            left = [lineage for lineage in lineages if lineage.first.id not in found]
+            left = [lineage for lineage in lineages if lineage.first.id not in lines_by_id]
             if not left:
                 break
             own = file.commit == resolved.commit
@@ -87,8 +87,8 @@ class CommitAttribution:
                 if (proven or self._introduces(lineage, where, file)) and (
                     own or self.files.repository.is_ancestor(resolved.commit, file.commit)
                 ):
-                    found[lineage.first.id] = LinesOfCommit(file, where.start, where.end)
-        return found
+                    lines_by_id[lineage.first.id] = LinesOfCommit(file, where.start, where.end)
+        return lines_by_id
 
     def is_absent(self, lineage: Lineage, path: str, commits: Sequence[str]) -> bool:
         """Return whether an annotation's file has none of its lines in any of these commits."""
@@ -178,7 +178,7 @@ def _is_found(lineage: Lineage, text: Text, path: str) -> bool:
 def _find(lineages: Sequence[Lineage], text: Text, path: str) -> list[_FoundLines | None]:
     """Return the lines of annotations in a text; None for those not found with certainty."""
     ranges = [lineage.recorded_range for lineage in lineages]
-    located = iter(locate([each for each in ranges if each is not None], text))
+    located = iter(locate([recorded for recorded in ranges if recorded is not None], text))
     return [
         _function(lineage, text, path)
         if recorded is None

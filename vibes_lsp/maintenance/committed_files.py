@@ -57,18 +57,20 @@ class CommittedFiles:
 
     def read(self, path: str, commit: str) -> CommittedFile | None:
         """Return a file at a commit; None if the commit has no file of this path."""
-        found = self._objects.commit(commit)
+        commit_object = self._objects.commit(commit)
         content = self._contents(path, commit)
         return (
             None
-            if found is None or content is None
-            else CommittedFile(path, found.id, found.moment, content, found.parents)
+            if commit_object is None or content is None
+            else CommittedFile(
+                path, commit_object.id, commit_object.moment, content, commit_object.parents
+            )
         )
 
     def commit_time(self, commit: str) -> datetime | None:
         """Return the committer's time of a commit, UTC."""
-        found = self._objects.commit(commit)
-        return None if found is None else found.moment
+        commit_object = self._objects.commit(commit)
+        return None if commit_object is None else commit_object.moment
 
     def parent_contents(self, file: CommittedFile) -> Iterator[bytes]:
         """Yield the contents of a file in the commit's parents that have it."""

@@ -89,12 +89,12 @@ def _commits(
     revisions = ["HEAD"]
     if since is not None:
         revisions.insert(0, f"--since={int((since - CLOCK_SKEW).timestamp())}")
-    found: dict[str, str] = {}
+    commits: dict[str, str] = {}
     name = repository.relative_path(directory.log)
     for line, commit in added_lines(repository, revisions, name):
         if (identifier := record_id_of(line)) in records:
-            found.setdefault(identifier, commit)
-    return found
+            commits.setdefault(identifier, commit)
+    return commits
 
 
 def _stands(record: Members, content: bytes) -> bool:

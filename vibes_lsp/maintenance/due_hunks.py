@@ -111,8 +111,8 @@ class WaitingFiles:
 
     def edits(self, path: str, *, own: bool = True) -> list[WaitingEdit]:
         """Return the edits of a file that are this work tree's, or those of the others."""
-        found = (self.edit(record) for record in self.records(path) if record.is_own is own)
-        return [edit for edit in found if edit is not None]
+        edits = (self.edit(record) for record in self.records(path) if record.is_own is own)
+        return [edit for edit in edits if edit is not None]
 
     def unlogged(self, path: str) -> list[WaitingEdit]:
         """Return this work tree's edits of a file of which the log has nothing."""
@@ -127,8 +127,8 @@ class WaitingFiles:
     def text(self, content: str) -> Text | None:
         """Return a text that is kept, by its `file_content_hash`."""
         if content not in self._texts:
-            data = read_kept_text(self.directory, content)
-            self._texts[content] = None if data is None else Text.from_bytes(data)
+            kept_bytes = read_kept_text(self.directory, content)
+            self._texts[content] = None if kept_bytes is None else Text.from_bytes(kept_bytes)
         return self._texts[content]
 
     def candidates(self, path: str, moved: Sequence[WaitingEdit] = ()) -> CandidateEdits:
@@ -150,7 +150,7 @@ class WaitingFiles:
 
     def never_written(self, hashes: AbstractSet[str]) -> list[WaitingEdit]:
         """Return this work tree's edits with one of some lines, of which nothing was written."""
-        found: list[WaitingEdit] = []
+        edits: list[WaitingEdit] = []
         for records in self._records.values() if hashes else ():
             for record in records:
                 if not record.is_own or record.id in self.logged or self.written.has(record.id):
@@ -159,8 +159,8 @@ class WaitingFiles:
                     continue
                 edit = self.edit(record)
                 if edit is not None and edit.writes_lines:
-                    found.append(edit)
-        return found
+                    edits.append(edit)
+        return edits
 
 
 def due_hunks(waiting: WaitingFiles, files: NewFiles) -> dict[str, list[Members]]:
@@ -170,7 +170,7 @@ def due_hunks(waiting: WaitingFiles, files: NewFiles) -> dict[str, list[Members]
         waiting: The edits.
         files: The files.
     """
-    found: dict[str, list[Members]] = {}
+    records_by_edit: dict[str, list[Members]] = {}
     changed = files.changed(waiting.paths, others=waiting.has_unwritten)
     present = {path: file for path in changed if (file := files.file(path)) is not None}
     added = {
@@ -183,23 +183,25 @@ def due_hunks(waiting: WaitingFiles, files: NewFiles) -> dict[str, list[Members]
         if candidates.own or candidates.moved or candidates.foreign:
             disk = _on_disk(waiting.directory.project, path)
             whole = None if disk.lines == file.text.lines else disk
-            _add(found, hunks(file, candidates, waiting.written, whole))
-            _add(found, other_records(file, waiting.unlogged(path)))
+            _add(records_by_edit, hunks(file, candidates, waiting.written, whole))
+            _add(records_by_edit, other_records(file, waiting.unlogged(path)))
     for path in changed:
         deletions = [edit for edit in waiting.unlogged(path) if edit.is_deletion]
         if deletions:
             now = set(present[path].hashed.hashes) if path in present else set[str]()
-            elsewhere = {name for other, names in added.items() if other != path for name in names}
+            elsewhere = {
+                name for other_path, names in added.items() if other_path != path for name in names
+            }
             before = files.before(path)
             _add(
-                found,
+                records_by_edit,
                 (
                     edit.members
                     for edit in deletions
                     if deletion_enters(edit, before, now, elsewhere)
                 ),
             )
-    return found
+    return records_by_edit
 
 
 def _moved(
@@ -209,14 +211,14 @@ def _moved(
 ) -> list[WaitingEdit]:
     """Return the edits that have left their file, of which another one has a new long line."""
     long = {name for names in added.values() for name, line in names.items() if is_long(line)}
-    found = []
+    moved = []
     for edit in waiting.never_written(long):
         texts = [_on_disk(waiting.directory.project, edit.path)]
         if edit.path in present:
             texts.append(present[edit.path].hashed)
         if has_left(edit, waiting.text(edit.content), texts):
-            found.append(edit)
-    return found
+            moved.append(edit)
+    return moved
 
 
 def late_records(
@@ -229,10 +231,10 @@ def late_records(
         repository: The repository.
         prefix: The project's folder from the top of the work tree, with a final slash.
     """
-    found: dict[str, list[Members]] = {}
+    records_by_edit: dict[str, list[Members]] = {}
     head = repository.head()
     if head is None:
-        return found
+        return records_by_edit
     late = LateFiles(repository, prefix, head)
     for path in waiting.paths:
         by_base: dict[str | None, list[WaitingRecord]] = {}
@@ -242,8 +244,8 @@ def late_records(
         for base, records in by_base.items():
             if late.has_changed(base, path):
                 edits = [edit for edit in map(waiting.edit, records) if edit is not None]
-                _add(found, late.records(path, base, edits, waiting.text))
-    return found
+                _add(records_by_edit, late.records(path, base, edits, waiting.text))
+    return records_by_edit
 
 
 class LateFiles:
@@ -296,17 +298,17 @@ class LateFiles:
         """Return the records of edits of a file that were made on a commit."""
         file = self._file(self._head, self._prefix + path)
         before = None if base is None else self._file(base, self._prefix + path)
-        found: list[Members] = []
+        records: list[Members] = []
         if file is not None:
-            found += self._hunks(file, path, edits, snapshots)
-            found += other_records(file, edits)
+            records += self._hunks(file, path, edits, snapshots)
+            records += other_records(file, edits)
         now = set() if file is None else set(file.hashed.hashes)
-        found += [
+        records += [
             edit.members
             for edit in edits
             if edit.is_deletion and before is not None and deletion_enters(edit, before.hashed, now)
         ]
-        return found
+        return records
 
     def _hunks(
         self,
@@ -328,17 +330,19 @@ class LateFiles:
         return late_hunks(file.hashed, origins, candidates, self._file)
 
     def _file(self, commit: str, name: str) -> FileAtCommit | None:
-        data = self._repository.objects.contents(f"{commit}:{name}")
-        if data is None:
+        content = self._repository.objects.contents(f"{commit}:{name}")
+        if content is None:
             return None
         path = name.removeprefix(self._prefix)
-        return FileAtCommit(path, Text.from_bytes(data), sha256(data), frozenset(), commit=commit)
+        return FileAtCommit(
+            path, Text.from_bytes(content), sha256(content), frozenset(), commit=commit
+        )
 
 
-def _add(found: dict[str, list[Members]], records: Iterable[Members]) -> None:
+def _add(records_by_edit: dict[str, list[Members]], records: Iterable[Members]) -> None:
     for record in records:
         name = str(record.get("edit") or record.get("annotation_id"))
-        found.setdefault(name, []).append(record)
+        records_by_edit.setdefault(name, []).append(record)
 
 
 def _lines(file: FileAtCommit, numbers: Iterable[int]) -> Iterable[str]:
@@ -349,7 +353,7 @@ def _lines(file: FileAtCommit, numbers: Iterable[int]) -> Iterable[str]:
 def _on_disk(project: Path, path: str) -> HashedText:
     file = project / path
     try:
-        data = read_file(file, limit=_MAX_FILE) if is_inside(file, project) else None
+        content = read_file(file, limit=_MAX_FILE) if is_inside(file, project) else None
     except UnreadableFile:
         return _EMPTY
-    return HashedText(Text.from_bytes(data or b"").lines)
+    return HashedText(Text.from_bytes(content or b"").lines)

@@ -50,13 +50,13 @@ def drop_expired(directory: AuditDir, now: datetime) -> int:
             with suppress(OSError):
                 left.unlink()
         try:
-            data = read_file(place.records) or b""
+            content = read_file(place.records) or b""
         except UnreadableFile:
             return 0
-        oldest = first_record(data)
+        oldest = first_record(content)
         if oldest is None or not _is_older(oldest.members, cutoff):
             return 0
-        waiting = parse_waiting(data)
+        waiting = parse_waiting(content)
         kept = _kept(directory.project, waiting.records, cutoff)
         if len(kept) == len(waiting.records):
             return 0

@@ -101,7 +101,7 @@ def current_records(locator: ProjectLocator) -> CurrentRecords:
     locator.resolve_commits_in()
     lineages = locator.trail.lineages()
     creation_ids = created_lineages(lineages)
-    found = CurrentRecords()
+    current = CurrentRecords()
     files = locator.annotated_files()
     stored = StoredFiles(locator.trail.directory.project)
     for path in locator.prepared(files):
@@ -110,23 +110,23 @@ def current_records(locator: ProjectLocator) -> CurrentRecords:
         except UnreadableFile:
             continue
         is_hidden = stored.hiding_filter(path, text) is not None
-        _add_file(found, locator, path, text, creation_ids, is_hidden=is_hidden)
+        _add_file(current, locator, path, text, creation_ids, is_hidden=is_hidden)
     for lineage in lineages:
-        if lineage.first.id in found.ids or lineage.first.id in found.excluded:
+        if lineage.first.id in current.ids or lineage.first.id in current.excluded:
             continue
         if lineage.superseded_by:
-            found.excluded[lineage.first.id] = ExclusionReason.HISTORY
+            current.excluded[lineage.first.id] = ExclusionReason.HISTORY
         elif files and lineage.action != Action.DELETE:
-            found.excluded[lineage.first.id] = ExclusionReason.ABSENT
+            current.excluded[lineage.first.id] = ExclusionReason.ABSENT
         else:
-            found.add(
+            current.add(
                 lineage, [_export_record(lineage, _current_members(lineage, locator, creation_ids))]
             )
-    return found
+    return current
 
 
 def _add_file(
-    found: CurrentRecords,
+    current: CurrentRecords,
     locator: ProjectLocator,
     path: str,
     text: Text,
@@ -139,12 +139,13 @@ def _add_file(
     ranges_by_lineage = _exported_ranges(placements, creation_ids)
     for placement in placements:
         for duplicate in placement.shown.duplicates:
-            found.excluded[duplicate.first.id] = ExclusionReason.REPEATED
+            current.excluded[duplicate.first.id] = ExclusionReason.REPEATED
         reason = _exclusion_reason(placement)
         ranges = ranges_by_lineage.get(placement.lineage.first.id)
         if reason is None and ranges:
             records = [
-                _located_record(placement, each, text, locator, creation_ids) for each in ranges
+                _located_record(placement, line_range, text, locator, creation_ids)
+                for line_range in ranges
             ]
             if is_hidden:
                 no_anchors: Members = dict.fromkeys(ANCHOR_MEMBERS)
@@ -152,10 +153,10 @@ def _add_file(
                     _export_record(placement.lineage, {**record, **no_anchors})
                     for record in records
                 ]
-            found.add(placement.lineage, records)
-        elif placement.lineage.first.line not in found.records:
+            current.add(placement.lineage, records)
+        elif placement.lineage.first.line not in current.records:
             for hunk in placement.lineage.hunks:
-                found.excluded[hunk.id] = reason or ExclusionReason.HISTORY
+                current.excluded[hunk.id] = reason or ExclusionReason.HISTORY
 
 
 def _exclusion_reason(placement: Placement) -> ExclusionReason | None:
@@ -181,8 +182,8 @@ def _exported_ranges(
     creations counts every line once. Lines between its own that another edit changed are among
     them; of several creations around such a line the latest has it.
     """
-    exported = (each for each in placements if _exclusion_reason(each) is None)
-    known = sorted(exported, key=lambda each: each.lineage.rank)
+    exported = (placement for placement in placements if _exclusion_reason(placement) is None)
+    known = sorted(exported, key=lambda placement: placement.lineage.rank)
     written = {line for placement in known for line in _ai_lines(placement)}
     created: dict[int, str] = {}
     owned: dict[int, str] = {}

@@ -131,10 +131,10 @@ def _reader(project: Path) -> Callable[[str], bytes | None]:
         if not is_inside(file, project):
             return None
         try:
-            data = read_file(file, limit=_MAX_FILE)
+            content = read_file(file, limit=_MAX_FILE)
         except UnreadableFile:
             return None
-        return None if data is None else as_stored(project, path, data)
+        return None if content is None else as_stored(project, path, content)
 
     return read
 

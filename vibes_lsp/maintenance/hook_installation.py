@@ -167,9 +167,9 @@ def update_hook(project: Path) -> None:
         RefusedWrite: It cannot be written.
     """
     _, folder = open_hooks(project)
-    file, found = find_hook(folder.path)
-    if found is not None and found.is_unmodified and folder.reachable:
-        text = write_script(found.projects, found.program)
+    file, script = find_hook(folder.path)
+    if script is not None and script.is_unmodified and folder.reachable:
+        text = write_script(script.projects, script.program)
         if read_hook(file) != text:
             _write_hook(file, text)
 
@@ -193,16 +193,16 @@ def _install(
             f"husky overwrites the hooks in {folder.path}",
             hint="add the line `vibes backfill --pre-commit` to .husky/pre-commit",
         )
-    file, found = find_hook(folder.path)
-    if found is not None and not found.is_unmodified:
+    file, script = find_hook(folder.path)
+    if script is not None and not script.is_unmodified:
         raise _modified(file)
-    projects = {name, *(found.projects if found else ())}
+    projects = {name, *(script.projects if script else ())}
     text = write_script(projects, "" if folder.in_work_tree or "\n" in program else program)
     before = folder.path / PREVIOUS_HOOK
     done = HookResult(
         file, HookChange.KEPT, before if os.path.lexists(before) else None, folder.in_work_tree
     )
-    if found is not None:
+    if script is not None:
         if read_hook(file) == text and os.access(file, os.X_OK):
             return done
         _write_hook(file, text)
@@ -237,19 +237,19 @@ def _remove(repository: Repository, folder: HooksFolder, project: Path) -> HookR
     name = _relative_folder(repository, project)
     done = HookResult(folder.path / NAMES[0], HookChange.ABSENT, in_work_tree=folder.in_work_tree)
     for place in dict.fromkeys((folder.path, folder.own)):
-        file, found = find_hook(place)
-        if found is None:
+        file, script = find_hook(place)
+        if script is None:
             continue
-        if not found.is_unmodified:
+        if not script.is_unmodified:
             raise _modified(file)
-        left = set(found.projects) - {name}
-        if left == set(found.projects):
+        left = set(script.projects) - {name}
+        if left == set(script.projects):
             continue
         before = place / PREVIOUS_HOOK
         restored = not left and os.path.lexists(before)
         try:
             if left:
-                _write_hook(file, write_script(left, found.program))
+                _write_hook(file, write_script(left, script.program))
             elif restored:
                 before.replace(file)
             else:
@@ -366,11 +366,11 @@ def inspect_hook(project: Path) -> HookReport:
         RefusedWrite: The project is outside a git work tree, or git fails.
     """
     repository, folder = open_hooks(project)
-    file, found = find_hook(folder.path)
-    other = _find_other_hook(repository, folder.path)
-    if found is None:
-        if other is not None:
-            return HookReport(HookStatus.OTHERS, other, f"{other} runs `vibes backfill`")
+    file, script = find_hook(folder.path)
+    other_hook = _find_other_hook(repository, folder.path)
+    if script is None:
+        if other_hook is not None:
+            return HookReport(HookStatus.OTHERS, other_hook, f"{other_hook} runs `vibes backfill`")
         shadowed, ours = find_hook(folder.own)
         if ours is not None:
             return HookReport(
@@ -385,7 +385,7 @@ def inspect_hook(project: Path) -> HookReport:
                 f"{file} was replaced by another hook: {PREVIOUS_HOOK} is in the same folder",
             )
         return HookReport(HookStatus.NONE, file, "no pre-commit hook updates the audit trail")
-    problem = _problem(file, found, repository.relative_path(project))
+    problem = _problem(file, script, repository.relative_path(project))
     return (
         HookReport(HookStatus.BROKEN, file, f"{file} {problem}")
         if problem
@@ -393,20 +393,20 @@ def inspect_hook(project: Path) -> HookReport:
     )
 
 
-def _problem(file: Path, found: HookScript, name: str) -> str:
-    if not found.is_unmodified:
+def _problem(file: Path, script: HookScript, name: str) -> str:
+    if not script.is_unmodified:
         return "was modified since it was installed"
     if not os.access(file, os.X_OK):
         return "is not executable, so git ignores it"
-    if name not in found.projects:
+    if name not in script.projects:
         return "updates only the audit trails of other projects"
-    if read_hook(file) != write_script(found.projects, found.program):
+    if read_hook(file) != write_script(script.projects, script.program):
         return "was installed by another version of vibes"
     import shutil  # noqa: PLC0415  # a commit, which asks for no problems, need not wait for it
 
-    if shutil.which("vibes") is None and not os.access(found.program or "vibes", os.X_OK):
+    if shutil.which("vibes") is None and not os.access(script.program or "vibes", os.X_OK):
         return "finds no program to run: `vibes` is not on PATH" + (
-            f", and {found.program} does not exist" if found.program else ""
+            f", and {script.program} does not exist" if script.program else ""
         )
     return ""
 

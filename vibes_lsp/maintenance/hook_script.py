@@ -75,7 +75,7 @@ def write_script(projects: Iterable[str], program: str) -> bytes:
         projects: Folders relative to the top of the work tree, without line breaks.
         program: What to run if `vibes` is not on PATH; empty for nothing.
     """
-    calls = "\n".join(f"write_trail {shlex.quote(each)}" for each in sorted(set(projects)))
+    calls = "\n".join(f"write_trail {shlex.quote(project)}" for project in sorted(set(projects)))
     body = os.fsencode(
         _BODY.format(
             program=shlex.quote(program), calls=calls, before=PREVIOUS_HOOK, stopped=STOPPED
@@ -86,12 +86,12 @@ def write_script(projects: Iterable[str], program: str) -> bytes:
     return f"#!/bin/sh\n{mark}\n".encode() + body
 
 
-def read_script(data: bytes) -> HookScript | None:
+def read_script(content: bytes) -> HookScript | None:
     """Parse a hook; None if vibes did not write it."""
-    mark = _MARK.match(data)
+    mark = _MARK.match(content)
     if mark is None:
         return None
-    body = data[mark.end() :]
+    body = content[mark.end() :]
     is_unmodified = hashlib.sha256(body).hexdigest().encode() == mark[2]
     lines = os.fsdecode(body).split("\n")
     return HookScript(
@@ -102,11 +102,11 @@ def read_script(data: bytes) -> HookScript | None:
 
 
 def _words(lines: Iterable[str], start: str) -> list[str]:
-    found = []
+    words = []
     for line in lines:
         if line.startswith(start):
             try:
-                found += shlex.split(line.removeprefix(start))
+                words += shlex.split(line.removeprefix(start))
             except ValueError:  # a modified hook
                 continue
-    return found
+    return words

@@ -16,8 +16,8 @@ from vibes_lsp.store.waiting_lines import read_waiting
 def note_seen(place: WaitingPlace, tree: str) -> None:
     """Note the tree of the commit that the hook sees; a failure only costs the next one time."""
     with suppress(RefusedWrite):
-        data = f"{tree}\n".encode()
-        replace_file(write_temporary(place.seen.parent, data, durable=False), place.seen)
+        content = f"{tree}\n".encode()
+        replace_file(write_temporary(place.seen.parent, content, durable=False), place.seen)
 
 
 def is_seen(place: WaitingPlace, repository: Repository) -> bool:

@@ -65,11 +65,11 @@ class _StagedTrail:
         """Return the blobs that the commit has, by path."""
         root, index = self.index.repository.root, self.index.index_files[0]
         listed = run_git(root, "ls-files", "-s", "-z", "--", pathspec, index=index)
-        found: dict[str, str] = {}
+        blobs: dict[str, str] = {}
         for line in listed.split(b"\0")[:-1]:
             entry, _, path = line.partition(b"\t")
-            found[path.decode("utf-8", "surrogateescape")] = entry.split(b" ")[1].decode("ascii")
-        return found
+            blobs[path.decode("utf-8", "surrogateescape")] = entry.split(b" ")[1].decode("ascii")
+        return blobs
 
 
 def refuse_removed_trail(index: CommitIndex, directory: AuditDir, changed: Collection[str]) -> None:
@@ -129,7 +129,7 @@ def restore_lost_records(
     staged_before = index.entries(names)
     for file in (MANIFEST_NAME, LOG_NAME):
         _put_back(trail, file)
-    return Restored(lost, {each: staged_before.get(each, "") for each in names})
+    return Restored(lost, {file_name: staged_before.get(file_name, "") for file_name in names})
 
 
 def remove_repeated(directory: AuditDir) -> None:
@@ -142,8 +142,8 @@ def remove_repeated(directory: AuditDir) -> None:
     if not _repeats(read_file(directory.log) or b""):
         return
     with append_lock(directory).acquire():
-        data = read_file(directory.log) or b""
-        kept = b"".join(dict.fromkeys(data.splitlines(keepends=True)))
+        content = read_file(directory.log) or b""
+        kept = b"".join(dict.fromkeys(content.splitlines(keepends=True)))
         make_ignored_folder(directory.journal)
         replace_file(write_temporary(directory.journal, kept, like=directory.log), directory.log)
 
@@ -201,9 +201,9 @@ def _put_back(trail: _StagedTrail, file: str) -> None:
     with fold_lock(trail.directory).acquire(), append_lock(trail.directory).acquire():
         current = read_file(path)
         if current is not None:
-            data = merge(MergeSides(None, before, current, current))
+            merged_on_disk = merge(MergeSides(None, before, current, current))
             make_ignored_folder(trail.directory.journal)
-            replace_file(write_temporary(trail.directory.journal, data, like=path), path)
+            replace_file(write_temporary(trail.directory.journal, merged_on_disk, like=path), path)
     root = trail.index.repository.root
     blob = run_git(root, "hash-object", "-w", "--stdin", stdin=merged).decode("ascii").strip()
     entry = f"100644,{blob},{trail.name(file)}"

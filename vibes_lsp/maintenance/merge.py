@@ -100,7 +100,7 @@ def merge_trail(directory: AuditDir, revision: str | None) -> list[MergedFile]:
         ]
     merged += [_refuse_link(directory.path / name) for name in links]
     return [
-        _mark_resolved(repository, directory, each, conflicts.get(each.name)) for each in merged
+        _mark_resolved(repository, directory, file, conflicts.get(file.name)) for file in merged
     ] + list(_refuse_other_files(conflicts))
 
 
@@ -133,11 +133,11 @@ def _merge(directory: AuditDir, name: str, sides: MergeSides, *, in_conflict: bo
     try:
         if not in_conflict and sides.current == sides.ours == sides.theirs:
             return MergedFile(name, MergeOutcome.UNCHANGED)
-        data = MERGE_FUNCTIONS[name](sides)
-        if data == (sides.current or b""):
+        content = MERGE_FUNCTIONS[name](sides)
+        if content == (sides.current or b""):
             return MergedFile(name, MergeOutcome.UNCHANGED)
         make_ignored_folder(directory.journal)
-        replace_file(write_temporary(directory.journal, data, like=path), path)
+        replace_file(write_temporary(directory.journal, content, like=path), path)
     except VibesError as error:
         return MergedFile(name, MergeOutcome.REFUSED, problem=error)
     return MergedFile(name, MergeOutcome.MERGED)
@@ -182,8 +182,8 @@ def _refuse_other_files(conflicts: dict[str, UnmergedFile]) -> Iterator[MergedFi
 
 def _refuse_versions(sides: dict[str, MergeSides]) -> None:
     configs, manifests = (
-        [each.ours, each.theirs] if each else [None]
-        for each in (sides.get(CONFIG_NAME), sides.get(MANIFEST_NAME))
+        [file_sides.ours, file_sides.theirs] if file_sides else [None]
+        for file_sides in (sides.get(CONFIG_NAME), sides.get(MANIFEST_NAME))
     )
     for config, manifest in product(configs, manifests):
         unsupported = unsupported_versions(parse_config(config or b"{}"), parse_manifest(manifest))

@@ -61,10 +61,10 @@ class CommitFiles:
         """Return a file as it is staged; None if it is removed, a link or a submodule."""
         name = self._prefix + path
         mode, _, blob = self._entries.get(name, "").partition(" ")
-        data = self._objects.contents(blob) if mode.startswith("100") else None
-        if data is None:
+        content = self._objects.contents(blob) if mode.startswith("100") else None
+        if content is None:
             return None
-        text = Text.from_bytes(data)
+        text = Text.from_bytes(content)
         new = set(range(len(text.lines)))
         replacing: set[int] = set()
         for number, patch in enumerate(self._patches):
@@ -77,7 +77,7 @@ class CommitFiles:
                     if hunk.removed
                     for line in range(len(hunk.added))
                 }
-        return FileAtCommit(path, text, sha256(data), new, replacing)
+        return FileAtCommit(path, text, sha256(content), new, replacing)
 
     def before(self, path: str) -> HashedText:
         """Return a file as HEAD has it."""
@@ -112,10 +112,10 @@ class DiskFiles:
 
     def file(self, path: str) -> FileAtCommit | None:
         """Return a file on disk."""
-        data = self._read(path)
-        if data is None:
+        content = self._read(path)
+        if content is None:
             return None
-        text = Text.from_bytes(data)
+        text = Text.from_bytes(content)
         origins = came_from(self.before(path).lines, text.lines)
         new: set[int] = set()
         replacing: set[int] = set()
@@ -129,7 +129,7 @@ class DiskFiles:
             if origin > before + 1:
                 replacing.update(block)
             block, before = [], origin
-        return FileAtCommit(path, text, sha256(data), new, replacing)
+        return FileAtCommit(path, text, sha256(content), new, replacing)
 
     def before(self, path: str) -> HashedText:
         """Return a file as HEAD has it."""
@@ -139,5 +139,5 @@ class DiskFiles:
 def _in_head(objects: GitObjects | None, parents: Sequence[str], name: str) -> HashedText:
     if objects is None or not parents:
         return _EMPTY
-    data = objects.contents(f"{parents[0]}:{name}")
-    return _EMPTY if data is None else HashedText(Text.from_bytes(data).lines)
+    content = objects.contents(f"{parents[0]}:{name}")
+    return _EMPTY if content is None else HashedText(Text.from_bytes(content).lines)

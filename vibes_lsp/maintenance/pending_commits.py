@@ -58,7 +58,7 @@ def read_commits(log: bytes, since: datetime | None, new: Collection[str] = ()) 
         since: The time; None for all.
         new: Those that enter the log with the commit being made, whose hash is not known.
     """
-    found = LogCommits()
+    commits = LogCommits()
     superseded: set[str | None] = set(new)
     for line in filter(bytes.strip, log.split(b"\n")):
         record = _DECODER.decode(line)
@@ -68,13 +68,13 @@ def read_commits(log: bytes, since: datetime | None, new: Collection[str] = ()) 
             reason = None if record.metadata is None else record.metadata.reason
             if record.edge_type == EdgeType.SUPERSEDES and reason != SupersedesReason.COVERS:
                 superseded.add(record.target_ref)
-                found.successors.add(record.source_ref or "")
+                commits.successors.add(record.source_ref or "")
         elif record.type in {"line", "function"} and record.annotation_id:
-            found.ids.add(record.annotation_id)
+            commits.ids.add(record.annotation_id)
             if not record.commit_hash and record.action not in _LOST:
                 moment = parse_timestamp(record.timestamp or "")
                 if moment is None or since is None or moment >= since:
-                    found.pending[record.annotation_id] = line
-    for identifier in superseded & found.pending.keys():
-        del found.pending[identifier or ""]
-    return found
+                    commits.pending[record.annotation_id] = line
+    for identifier in superseded & commits.pending.keys():
+        del commits.pending[identifier or ""]
+    return commits

@@ -130,10 +130,10 @@ def prepare_commit(
 
 
 def _trails(folder: Path, root: Path, changed: Iterable[str]) -> list[AuditDir]:
-    found = dict.fromkeys(_nearest(folder))
+    trails = dict.fromkeys(_nearest(folder))
     for parent in dict.fromkeys((root / name).parent for name in changed):
-        found.update(dict.fromkeys(_nearest(parent)))
-    return list(found)
+        trails.update(dict.fromkeys(_nearest(parent)))
+    return list(trails)
 
 
 def _nearest(folder: Path) -> Iterable[AuditDir]:

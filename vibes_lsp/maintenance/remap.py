@@ -98,13 +98,15 @@ def _remap(context: RecordingContext, repository: Repository | None) -> tuple[Dr
             "this clone is shallow: it does not have the commits that were rewritten",
             hint="run `git fetch --unshallow`",
         )
-    lineages = [each for each in context.trail.lineages() if not each.current.is_waiting]
+    lineages = [lineage for lineage in context.trail.lineages() if not lineage.current.is_waiting]
     commits = CommitResolver(repository, context.project, context.trail.directory.log)
     gone = rewritten_commits(lineages, commits)
     affected = [lineage for lineage in lineages if lineage.first.id in gone]
     resolved = resolve_commits(affected, commits)
     changed = [
-        each for each in affected if has_locatable_lines(each) and not _is_unchanged(context, each)
+        lineage
+        for lineage in affected
+        if has_locatable_lines(lineage) and not _is_unchanged(context, lineage)
     ]
     remapped = SupersedingRecords(SupersedesReason.REWRITE)
     orphaned = SupersedingRecords(SupersedesReason.ORPHAN)
@@ -116,14 +118,14 @@ def _remap(context: RecordingContext, repository: Repository | None) -> tuple[Dr
         for (path, commit), group in groups.items():
             own = files.read(path, commit.commit)
             in_changed_file = [
-                each
-                for each in group
-                if own is None or sha256(own.content) != each.current.text("file_content_hash")
+                lineage
+                for lineage in group
+                if own is None or sha256(own.content) != lineage.current.text("file_content_hash")
             ]
-            found = attribution.find(path, commit, in_changed_file)
+            committed = attribution.find(path, commit, in_changed_file)
             for lineage in in_changed_file:
-                if lineage.first.id in found:
-                    add_committed(remapped, lineage, found[lineage.first.id])
+                if lineage.first.id in committed:
+                    add_committed(remapped, lineage, committed[lineage.first.id])
                 elif (
                     not _is_orphan(lineage, commits)
                     and not context.hides_saved(path)  # git's versions never have the lines
@@ -167,17 +169,17 @@ def _is_unchanged(context: RecordingContext, lineage: Lineage) -> bool:
     """Return whether the file on disk has the record's hash, so its lines are right (RFC 7.3.1)."""
     path = context.project / normal_path(lineage.current.text("file_path") or "")
     try:
-        data = read_file(path) if is_inside(path, context.project) else None
+        content = read_file(path) if is_inside(path, context.project) else None
     except UnreadableFile:
         return False
-    return data is not None and sha256(data) == lineage.current.text("file_content_hash")
+    return content is not None and sha256(content) == lineage.current.text("file_content_hash")
 
 
 def _is_orphan(lineage: Lineage, commits: CommitResolver) -> bool:
     """Return whether an orphan record already names an ancestor of HEAD."""
     marks = [
-        each.text("commit_hash") or ""
-        for each in lineage.members
-        if each.text("action") == Action.REBASE_ORPHAN
+        member.text("commit_hash") or ""
+        for member in lineage.members
+        if member.text("action") == Action.REBASE_ORPHAN
     ]
     return bool(commits.reachable(filter(None, marks)))

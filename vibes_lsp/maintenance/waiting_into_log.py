@@ -156,9 +156,9 @@ def write_due(directory: AuditDir, due: DueRecords) -> None:
     from vibes_lsp.store.writer import AuditWriter  # noqa: PLC0415
 
     if due.entries:
-        for name, data in due.blobs:
+        for name, content in due.blobs:
             make_folder(directory.blobs)
-            replace_file(write_temporary(directory.blobs, data), directory.blobs / name)
+            replace_file(write_temporary(directory.blobs, content), directory.blobs / name)
         add_to_manifest(directory, dict(due.entries))
     _note_written(directory, due.hunks)
     AuditWriter(directory, waits=False).append(due.records)
@@ -177,22 +177,22 @@ def _note_written(directory: AuditDir, hunks: Iterable[Members]) -> None:
 
 
 def _blobs(directory: AuditDir, entries: Iterable[msgspec.Raw]) -> list[tuple[str, bytes]]:
-    found = []
+    blobs = []
     for entry in entries:
         if b'"blob_path"' not in bytes(entry):
             continue
         path = text(object_or_none(bytes(entry)) or {}, "blob_path") or ""
         name = Path(path).name
         if path == f"blobs/{name}" and not (directory.blobs / name).exists():
-            data = _read_blob(list(waiting_blobs(directory)), name)
-            found += [] if data is None else [(name, data)]
-    return found
+            content = _read_blob(list(waiting_blobs(directory)), name)
+            blobs += [] if content is None else [(name, content)]
+    return blobs
 
 
 def _read_blob(folders: Sequence[Path], name: str) -> bytes | None:
     for folder in folders:
         with suppress(UnreadableFile):
-            data = read_file(folder / name, limit=_MAX_BLOB)
-            if data is not None:
-                return data
+            content = read_file(folder / name, limit=_MAX_BLOB)
+            if content is not None:
+                return content
     return None

@@ -37,7 +37,11 @@ def select(
     """
     selection = _Selection(waiting, logged, written, due)
     selection.complete()
-    return [record for each in waiting for record in selection.chosen.get(each.id, ())]
+    return [
+        record
+        for waiting_record in waiting
+        for record in selection.chosen.get(waiting_record.id, ())
+    ]
 
 
 def corrections(waiting: Iterable[WaitingRecord]) -> dict[str, str]:
@@ -82,7 +86,11 @@ class _Selection:
         for record in records:
             self._sort(record)
         for record in records:
-            new = [found for found in due.get(record.id, ()) if _id(found) not in self._logged]
+            new = [
+                due_record
+                for due_record in due.get(record.id, ())
+                if _id(due_record) not in self._logged
+            ]
             if new:
                 self._add(record, new)
 
@@ -121,7 +129,7 @@ class _Selection:
     def _add(self, record: WaitingRecord, entering: Sequence[Members]) -> None:
         """Let records enter because of one that waits, with the sessions that it names."""
         self.chosen.setdefault(record.id, []).extend(entering)
-        ids = [_id(found) for found in entering]
+        ids = [_id(due_record) for due_record in entering]
         self._logged.update(ids)
         members = record.members
         if members.is_annotation:
@@ -154,8 +162,8 @@ class _Selection:
             self._add(record, new)
 
     def _records_of(self, end: str, annotations: Collection[str]) -> Sequence[str]:
-        found = self._written.get(end) if end in annotations else None
-        return tuple(found or (end,))
+        written = self._written.get(end) if end in annotations else None
+        return tuple(written or (end,))
 
     def _is_edge_due(self, members: WaitingMembers) -> bool:
         ends = (members.source_ref, members.target_ref)
@@ -175,7 +183,7 @@ class _Selection:
 
     def _add_sessions(self, sessions: Iterable[str | None]) -> None:
         """Let the starts of sessions enter, and those of their parents."""
-        pending = [each for each in sessions if each]
+        pending = [session for session in sessions if session]
         while pending:
             name = pending.pop()
             start = self._starts.get(name)

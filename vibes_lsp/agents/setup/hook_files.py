@@ -138,8 +138,8 @@ def _real_path(file: ConfigurationFile) -> Path:
 
 def _read(path: Path) -> str | None:
     try:
-        data = read_file(path, limit=_MAX_FILE)
-        return None if data is None else data.decode("utf-8")
+        content = read_file(path, limit=_MAX_FILE)
+        return None if content is None else content.decode("utf-8")
     except UnreadableFile as error:
         raise RefusedWrite(f"{path}: {error.message}", hint=error.hint) from error
     except UnicodeDecodeError as error:
