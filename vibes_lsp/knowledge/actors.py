@@ -53,9 +53,9 @@ def checked_actor(name: str) -> str:
     return stripped
 
 
-def is_same_actor(one: str, other: str) -> bool:
+def is_same_actor(first: str, second: str) -> bool:
     """Return whether two names are equal, or look alike to people who read them."""
-    return _skeleton(one) == _skeleton(other)
+    return _skeleton(first) == _skeleton(second)
 
 
 def _skeleton(name: str) -> str:

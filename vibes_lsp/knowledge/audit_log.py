@@ -175,14 +175,14 @@ def last_events(knowledge: KnowledgeBase, count: int) -> list[dict[str, Any]]:
     Raises:
         UnreadableFile: The log cannot be read.
     """
-    found: list[dict[str, Any]] = []
+    events: list[dict[str, Any]] = []
     for line in _lines_backwards(knowledge):
-        if len(found) >= count:
+        if len(events) >= count:
             break
         event = object_or_none(line)
         if event is not None:
-            found.append(event)
-    return found[::-1]
+            events.append(event)
+    return events[::-1]
 
 
 def check_chain(knowledge: KnowledgeBase) -> tuple[ChainFault | None, int]:
@@ -243,8 +243,8 @@ def _end_of(knowledge: KnowledgeBase, size: int | None = None) -> tuple[int, str
     for line in _lines_backwards(knowledge, size):
         ends_line = line.endswith(b"\n") if ends_line is None else ends_line
         event = object_or_none(line)
-        if event is not None and (found := text(event, "hash")) is not None:
-            return size, found, ends_line
+        if event is not None and (last_hash := text(event, "hash")) is not None:
+            return size, last_hash, ends_line
     return size, _FIRST_HASH, ends_line is not False
 
 
@@ -282,5 +282,5 @@ def _identity(knowledge: KnowledgeBase) -> str | None:
         identity = knowledge.config_members().get("kb")
     except (InvalidObject, UnreadableFile):
         return None
-    found = identity.get("id") if isinstance(identity, dict) else None
-    return found if isinstance(found, str) else None
+    identifier = identity.get("id") if isinstance(identity, dict) else None
+    return identifier if isinstance(identifier, str) else None

@@ -45,11 +45,11 @@ class BundleMember:
 
     Attributes:
         sha256: Its hash.
-        data: Its content; None for the captured bytes of a source.
+        content: Its content; None for the captured bytes of a source.
     """
 
     sha256: str
-    data: bytes | None
+    content: bytes | None
 
 
 def pack(contents: Mapping[str, bytes], now: datetime) -> bytes:
@@ -59,7 +59,7 @@ def pack(contents: Mapping[str, bytes], now: datetime) -> bytes:
         gzip.GzipFile(fileobj=buffer, mode="wb", mtime=int(now.timestamp())) as packed,
         tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive,
     ):
-        for name in sorted(contents, key=lambda each: (each != MANIFEST, each)):
+        for name in sorted(contents, key=lambda path: (path != MANIFEST, path)):
             member = tarfile.TarInfo(name)
             member.size, member.mode = len(contents[name]), 0o644
             member.mtime = int(now.timestamp())
@@ -145,7 +145,7 @@ def unpack(path: Path, issues: list[str]) -> dict[str, BundleMember]:
     Raises:
         UnreadableFile: It is no archive, or exceeds the limits.
     """
-    found: dict[str, BundleMember] = {}
+    members: dict[str, BundleMember] = {}
     kept = 0
     for name, blocks in members_of(path, issues):
         digest, parts = hashlib.sha256(), []
@@ -156,9 +156,9 @@ def unpack(path: Path, issues: list[str]) -> dict[str, BundleMember]:
                 kept += len(block)
             if kept > _MAX_OBJECTS:
                 raise UnreadableFile(f"{path.name} has more than {_MAX_OBJECTS:,} bytes of objects")
-        data = None if name.endswith("/content") else b"".join(parts)
-        found[name] = BundleMember(digest.hexdigest(), data)
-    return found
+        content = None if name.endswith("/content") else b"".join(parts)
+        members[name] = BundleMember(digest.hexdigest(), content)
+    return members
 
 
 def _member_issue(member: tarfile.TarInfo) -> str | None:

@@ -131,7 +131,7 @@ def export_bundle(
     _check_target(target)
     with changing(knowledge, actor, now) as change:
         contents = dict(_contents(knowledge, with_decisions=with_decisions))
-        hashes = {path: hashlib.sha256(data).hexdigest() for path, data in contents.items()}
+        hashes = {path: hashlib.sha256(content).hexdigest() for path, content in contents.items()}
         manifest = {
             "version": _FORMAT,
             "generated_at": now.isoformat().replace("+00:00", "Z"),
@@ -141,13 +141,13 @@ def export_bundle(
                 for path in sorted(contents)
             ],
         }
-        data = pack({MANIFEST: json.dumps(manifest, indent=1).encode(), **contents}, now)
+        archive = pack({MANIFEST: json.dumps(manifest, indent=1).encode(), **contents}, now)
         folder = target.absolute().parent
         if not folder.is_dir():
             raise RefusedWrite(f"cannot write {target}: no such folder")
-        replace_file(write_temporary(folder, data), target)
+        replace_file(write_temporary(folder, archive), target)
         change.record("bundle.export", [], {"path": target.name, "files": len(contents)})
-    return ExportedBundle(target, len(contents), len(data), _bundle_id(hashes))
+    return ExportedBundle(target, len(contents), len(archive), _bundle_id(hashes))
 
 
 def _check_target(target: Path) -> None:
@@ -190,7 +190,7 @@ def check_bundle(path: Path, knowledge: KnowledgeBase | None = None) -> CheckedB
     issues: list[str] = []
     packed = unpack(path, issues)
     manifest = packed.pop(MANIFEST, None)
-    expected = _manifest(None if manifest is None else manifest.data, issues)
+    expected = _manifest(None if manifest is None else manifest.content, issues)
     contents: dict[str, BundleMember] = {}
     for name, member in packed.items():
         if name not in expected:
@@ -268,62 +268,62 @@ def _contents(knowledge: KnowledgeBase, *, with_decisions: bool) -> Iterator[tup
             if kind is Kind.SOURCE:
                 paths.append(knowledge.content_file(file.id))
             for path in paths:
-                data = read_file(path, limit=MAX_SOURCE)
-                if data is not None and not path.is_symlink():
-                    yield path.relative_to(knowledge.path).as_posix(), data
-    data = read_file(knowledge.path / SETTINGS, limit=MAX_OBJECT)
-    if data is not None:
-        yield SETTINGS, data
+                content = read_file(path, limit=MAX_SOURCE)
+                if content is not None and not path.is_symlink():
+                    yield path.relative_to(knowledge.path).as_posix(), content
+    content = read_file(knowledge.path / SETTINGS, limit=MAX_OBJECT)
+    if content is not None:
+        yield SETTINGS, content
 
 
-def _manifest(data: bytes | None, issues: list[str]) -> dict[str, str]:
+def _manifest(content: bytes | None, issues: list[str]) -> dict[str, str]:
     """Return the hashes of the files by their paths."""
     try:
-        files: Any = parse_object(data or b"")["files"]
-        return {str(each["path"]): str(each["sha256"]) for each in files}
+        files: Any = parse_object(content or b"")["files"]
+        return {str(entry["path"]): str(entry["sha256"]) for entry in files}
     except (MalformedJson, KeyError, TypeError):
         issues.append(f"{MANIFEST}: missing, or not of the expected form")
         return {}
 
 
 def _object_issues(knowledge: KnowledgeBase, contents: Mapping[str, BundleMember]) -> Iterator[str]:
-    found: dict[tuple[Kind, str], KnowledgeObject] = {}
+    objects: dict[tuple[Kind, str], KnowledgeObject] = {}
     for name, member in contents.items():
         kind, identifier = place(name) or (Kind.SOURCE, "")
-        if member.data is None:
+        if member.content is None:
             if member.sha256 != identifier:
                 yield f"{name}: its hash is not the id of the source"
             continue
         try:
-            found[kind, identifier] = knowledge.parse(kind, identifier, member.data)
+            objects[kind, identifier] = knowledge.parse(kind, identifier, member.content)
         except InvalidObject as error:
             yield error.message
 
     def exists(kind: Kind, identifier: str) -> bool:
-        return (kind, identifier) in found or knowledge.exists(kind, identifier)
+        return (kind, identifier) in objects or knowledge.exists(kind, identifier)
 
-    for (kind, identifier), each in found.items():
-        for missing in _dangling(each, exists):
+    for (kind, identifier), knowledge_object in objects.items():
+        for missing in _dangling(knowledge_object, exists):
             yield f"{kind}/{identifier}: refers to {missing}, which is missing"
-        if isinstance(each, Claim) and not each.evidence:
+        if isinstance(knowledge_object, Claim) and not knowledge_object.evidence:
             yield f"{kind}/{identifier}: a claim needs at least one citation"
 
 
-def _dangling(found: KnowledgeObject, exists: Any) -> list[str]:
+def _dangling(referrer: KnowledgeObject, exists: Any) -> list[str]:
     """Return what an object refers to and neither side has."""
-    if isinstance(found, Evidence):
-        return [] if exists(Kind.SOURCE, found.source_id) else [found.source_id]
-    if isinstance(found, Claim):
+    if isinstance(referrer, Evidence):
+        return [] if exists(Kind.SOURCE, referrer.source_id) else [referrer.source_id]
+    if isinstance(referrer, Claim):
         cited = [
-            each
-            for each in found.evidence
-            if not exists(Kind.SOURCE, each) and not exists(Kind.EVIDENCE, each)
+            identifier
+            for identifier in referrer.evidence
+            if not exists(Kind.SOURCE, identifier) and not exists(Kind.EVIDENCE, identifier)
         ]
-        linked = [*found.supersedes, *found.contradicts]
-        linked += [found.superseded_by] if found.superseded_by else []
-        return cited + [each for each in linked if not exists(Kind.CLAIM, each)]
-    if isinstance(found, Page):
-        return [each for each in found.claims if not exists(Kind.CLAIM, each)]
+        linked = [*referrer.supersedes, *referrer.contradicts]
+        linked += [referrer.superseded_by] if referrer.superseded_by else []
+        return cited + [identifier for identifier in linked if not exists(Kind.CLAIM, identifier)]
+    if isinstance(referrer, Page):
+        return [identifier for identifier in referrer.claims if not exists(Kind.CLAIM, identifier)]
     return []
 
 
@@ -344,24 +344,24 @@ def _compare(
 def _present_hash(knowledge: KnowledgeBase, name: str) -> str | None:
     """Return the hash of the file that is there; empty for one that cannot be read."""
     try:
-        data = read_file(knowledge.path / name, limit=MAX_SOURCE)
+        content = read_file(knowledge.path / name, limit=MAX_SOURCE)
     except VibesError:
         return ""
-    return None if data is None else hashlib.sha256(data).hexdigest()
+    return None if content is None else hashlib.sha256(content).hexdigest()
 
 
-def _write(change: Change, path: Path, checked: CheckedBundle, wanted: set[str]) -> None:
+def _write(change: Change, path: Path, checked: CheckedBundle, names: set[str]) -> None:
     """Write files of a bundle, whose captured bytes are read from the archive again.
 
     Raises:
         VibesError: The archive changed meanwhile, or a file cannot be written.
     """
-    for name in sorted(wanted):
+    for name in sorted(names):
         kind, identifier = place(name) or (Kind.SOURCE, "")
-        data = checked.contents[name].data
-        if data is not None:
-            change.write(kind, identifier, data)
-    left = {name for name in wanted if name.endswith("/content")}
+        object_content = checked.contents[name].content
+        if object_content is not None:
+            change.write(kind, identifier, object_content)
+    left = {name for name in names if name.endswith("/content")}
     if left:
         for name, blocks in members_of(path, []):
             if name in left:
@@ -378,8 +378,8 @@ def _write(change: Change, path: Path, checked: CheckedBundle, wanted: set[str])
 def _decisions(names: Iterable[str]) -> list[str]:
     """Return the proposals that come with their decisions, for the audit log."""
     folder = f"{Kind.DECISION}/"
-    found = (name for name in names if name.startswith(folder))
-    return [name.removeprefix(folder).removesuffix(".yaml") for name in found][:_MAX_EVENT_IDS]
+    files = (name for name in names if name.startswith(folder))
+    return [name.removeprefix(folder).removesuffix(".yaml") for name in files][:_MAX_EVENT_IDS]
 
 
 def _bundle_id(hashes: Mapping[str, str]) -> str:

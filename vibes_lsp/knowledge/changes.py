@@ -84,35 +84,35 @@ class Change:
         """Return whether an object is there, or will be."""
         return (kind, identifier) in self._written or self.knowledge.exists(kind, identifier)
 
-    def create(self, kind: Kind, found: KnowledgeObject) -> bool:
+    def create(self, kind: Kind, knowledge_object: KnowledgeObject) -> bool:
         """Write a new object unless its id is taken; return whether it is new.
 
         Raises:
             InvalidObject: It is too large, or its folder is a link.
             RefusedWrite: The folder is not writable, or the disk is full.
         """
-        if self.exists(kind, found.id):
+        if self.exists(kind, knowledge_object.id):
             return False
-        self.write(kind, found.id, self.knowledge.dump(kind, found))
+        self.write(kind, knowledge_object.id, self.knowledge.dump(kind, knowledge_object))
         return True
 
-    def replace(self, kind: Kind, found: KnowledgeObject) -> None:
+    def replace(self, kind: Kind, knowledge_object: KnowledgeObject) -> None:
         """Write an object in place of the one with its id.
 
         Raises:
             InvalidObject: It is too large, or its folder is a link.
             RefusedWrite: The folder is not writable, or the disk is full.
         """
-        self.write(kind, found.id, self.knowledge.dump(kind, found))
+        self.write(kind, knowledge_object.id, self.knowledge.dump(kind, knowledge_object))
 
-    def write(self, kind: Kind, identifier: str, data: bytes) -> None:
+    def write(self, kind: Kind, identifier: str, content: bytes) -> None:
         """Write the file of an object, whose content the caller has checked.
 
         Raises:
             InvalidObject: Its folder is a link.
             RefusedWrite: The folder is not writable, or the disk is full.
         """
-        self._stage(kind, identifier, data, is_content=False)
+        self._stage(kind, identifier, content, is_content=False)
         self._written.add((kind, identifier))
 
     def write_content(self, source_id: str, content: bytes) -> None:
@@ -163,8 +163,8 @@ class Change:
         size, lines = event_lines(self.knowledge, self._events)
         members = {
             "files": [
-                [each.kind.value, each.id, each.is_content, each.temporary, each.before]
-                for each in self._files.values()
+                [staged.kind.value, staged.id, staged.is_content, staged.temporary, staged.before]
+                for staged in self._files.values()
             ],
             "removed": self._removed,
             "log_size": size,
@@ -178,10 +178,10 @@ class Change:
         append_lines(self.knowledge, lines)
         _clean(self.knowledge)
 
-    def _stage(self, kind: Kind, identifier: str, data: bytes, *, is_content: bool) -> None:
+    def _stage(self, kind: Kind, identifier: str, content: bytes, *, is_content: bool) -> None:
         path = _target(self.knowledge, kind, identifier, is_content=is_content)
         self.knowledge.make_folder_of(kind, path)
-        staged = write_temporary(_staging_folder(self.knowledge), data)
+        staged = write_temporary(_staging_folder(self.knowledge), content)
         self._files[path] = StagedFile(kind, identifier, is_content, staged.name, _hash_of(path))
 
 
@@ -225,10 +225,10 @@ def _complete(knowledge: KnowledgeBase) -> None:
             return
     except OSError:
         return
-    found = _sealed_journal(folder)
-    if found is not None:
-        files, members = found
-        _apply(knowledge, files, [str(each) for each in members["removed"]])
+    journal = _sealed_journal(folder)
+    if journal is not None:
+        files, members = journal
+        _apply(knowledge, files, [str(identifier) for identifier in members["removed"]])
         lines, size = str(members["log_lines"]).encode(), int(members["log_size"])
         repair_tail(knowledge, size, lines)
     _clean(knowledge)
@@ -256,16 +256,16 @@ def _apply(knowledge: KnowledgeBase, files: Sequence[StagedFile], removed: Seque
     """Give staged files their names, and remove proposals; what is done already stays as it is."""
     folder = knowledge.path / Kind.PENDING / _FOLDER
     touched = {folder}
-    for each in files:
-        temporary = folder / each.temporary
-        if not _TEMPORARY.fullmatch(each.temporary) or not temporary.is_file():
+    for staged in files:
+        temporary = folder / staged.temporary
+        if not _TEMPORARY.fullmatch(staged.temporary) or not temporary.is_file():
             continue
-        path = _target(knowledge, each.kind, each.id, is_content=each.is_content)
-        knowledge.make_folder_of(each.kind, path)
+        path = _target(knowledge, staged.kind, staged.id, is_content=staged.is_content)
+        knowledge.make_folder_of(staged.kind, path)
         touched.add(path.parent)
-        if each.before is None:
+        if staged.before is None:
             link_file(temporary, path)
-        elif _hash_of(path) == each.before:
+        elif _hash_of(path) == staged.before:
             replace_file(temporary, path, keeps_temporary=True)
         else:  # another program changed it after the crash: its work stays
             temporary.unlink(missing_ok=True)
@@ -287,8 +287,8 @@ def _hash_of(path: Path) -> str | None:
     Raises:
         UnreadableFile: It is not a regular file, or cannot be read.
     """
-    data = read_file(path, limit=MAX_SOURCE)
-    return None if data is None else hashlib.sha256(data).hexdigest()
+    content = read_file(path, limit=MAX_SOURCE)
+    return None if content is None else hashlib.sha256(content).hexdigest()
 
 
 def _fingerprint(journal: Path) -> bytes:

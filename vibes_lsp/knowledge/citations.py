@@ -91,8 +91,8 @@ class KnowledgeSnapshot:
 
     def proposals(self) -> list[Members]:
         """Return the proposals that wait, the oldest first."""
-        found = self.objects.get(Kind.PENDING, {})
-        return [found[identifier] for identifier in sorted(found)]
+        pending = self.objects.get(Kind.PENDING, {})
+        return [pending[identifier] for identifier in sorted(pending)]
 
     def lines_in(self, path: str) -> list[tuple[Citation, EvidenceLines]]:
         """Return the evidence of a file with the lines that it names; reads captured sources.
@@ -102,7 +102,7 @@ class KnowledgeSnapshot:
         Args:
             path: Relative to the project.
         """
-        knowledge, found = KnowledgeBase(self.path), []
+        knowledge, cited_lines = KnowledgeBase(self.path), []
         sources: dict[str, CapturedSource | None] = {}
         left = _MAX_CONTENT
         for citation in self.citations.get(path, ()):
@@ -117,8 +117,8 @@ class KnowledgeSnapshot:
                 source = sources[source_id]
                 lines = evidence_lines(locator, evidence["quote"], evidence["hash"], source)
             if lines is not None:
-                found.append((citation, lines))
-        return found
+                cited_lines.append((citation, lines))
+        return cited_lines
 
 
 def read_snapshot(path: Path) -> KnowledgeSnapshot:
@@ -131,14 +131,14 @@ def read_snapshot(path: Path) -> KnowledgeSnapshot:
     with open_index(knowledge) as index:
         index.refresh((*_READ, Kind.DECISION))
         objects: dict[Kind, dict[str, Members]] = {
-            kind: {each["id"]: each for each in index.members(kind)} for kind in _READ
+            kind: {members["id"]: members for members in index.members(kind)} for kind in _READ
         }
         approvals = approvals_of(index.members(Kind.DECISION))
     pending = objects[Kind.PENDING]
     objects[Kind.PENDING] = {
-        identifier: each
-        for identifier, each in pending.items()
-        if each["status"] == "pending" and not knowledge.exists(Kind.DECISION, identifier)
+        identifier: proposal
+        for identifier, proposal in pending.items()
+        if proposal["status"] == "pending" and not knowledge.exists(Kind.DECISION, identifier)
     }
     return KnowledgeSnapshot(path, objects, _citations(knowledge.project, objects), approvals)
 
@@ -146,9 +146,13 @@ def read_snapshot(path: Path) -> KnowledgeSnapshot:
 def approvals_of(decisions: Iterable[Members]) -> Approvals:
     """Return the claims that decisions approve."""
     return frozenset(
-        (str(each["payload"].get("id")), str(each["decided_by"]), str(each["payload"].get("text")))
-        for each in decisions
-        if each["kind"] == "claim" and each["status"] == "approved"
+        (
+            str(decision["payload"].get("id")),
+            str(decision["decided_by"]),
+            str(decision["payload"].get("text")),
+        )
+        for decision in decisions
+        if decision["kind"] == "claim" and decision["status"] == "approved"
     )
 
 
@@ -180,22 +184,22 @@ def _citations(
     project: Path, objects: Mapping[Kind, Mapping[str, Members]]
 ) -> dict[str, list[Citation]]:
     evidence_by_id, paths = objects[Kind.EVIDENCE], dict[str, str | None]()
-    is_any_replaced = any(each.get("replaces") for each in evidence_by_id.values())
+    is_any_replaced = any(evidence.get("replaces") for evidence in evidence_by_id.values())
     claims = _citing(
         (
-            each["id"],
-            current_evidence(each["evidence"], evidence_by_id)
+            claim["id"],
+            current_evidence(claim["evidence"], evidence_by_id)
             if is_any_replaced
-            else each["evidence"],
+            else claim["evidence"],
         )
-        for each in objects[Kind.CLAIM].values()
-        if each["status"] not in CLOSED
+        for claim in objects[Kind.CLAIM].values()
+        if claim["status"] not in CLOSED
     )
     proposals = _citing(
-        (each["id"], _texts(each["payload"].get("evidence")))
-        for each in objects[Kind.PENDING].values()
+        (proposal["id"], _texts(proposal["payload"].get("evidence")))
+        for proposal in objects[Kind.PENDING].values()
     )
-    found: dict[str, list[Citation]] = {}
+    citations_by_path: dict[str, list[Citation]] = {}
     for identifier in {*claims, *proposals}:
         evidence = evidence_by_id.get(identifier)
         if evidence is None:
@@ -212,19 +216,19 @@ def _citations(
                 tuple(sorted(claims.get(identifier, ()))),
                 tuple(sorted(proposals.get(identifier, ()))),
             )
-            found.setdefault(path, []).append(citation)
-    for citations in found.values():
-        citations.sort(key=lambda each: str(each.evidence["id"]))
-    return found
+            citations_by_path.setdefault(path, []).append(citation)
+    for citations in citations_by_path.values():
+        citations.sort(key=lambda citation: str(citation.evidence["id"]))
+    return citations_by_path
 
 
 def _citing(cited: Iterable[tuple[str, Iterable[str]]]) -> dict[str, set[str]]:
     """Return what cites each evidence."""
-    found: dict[str, set[str]] = {}
+    citing_ids: dict[str, set[str]] = {}
     for identifier, evidence in cited:
-        for each in evidence:
-            found.setdefault(each, set()).add(identifier)
-    return found
+        for evidence_id in evidence:
+            citing_ids.setdefault(evidence_id, set()).add(identifier)
+    return citing_ids
 
 
 def current_evidence(cited: Sequence[str], evidence: Mapping[str, Members]) -> list[str]:
@@ -232,13 +236,13 @@ def current_evidence(cited: Sequence[str], evidence: Mapping[str, Members]) -> l
 
     Evidence that replaces itself, directly or not, replaces nothing.
     """
-    known = {each: evidence[each] for each in cited if each in evidence}
+    known = {identifier: evidence[identifier] for identifier in cited if identifier in evidence}
     replaced = {
-        each["replaces"]
-        for identifier, each in known.items()
-        if each.get("replaces") in known and not is_in_cycle(identifier, known, "replaces")
+        members["replaces"]
+        for identifier, members in known.items()
+        if members.get("replaces") in known and not is_in_cycle(identifier, known, "replaces")
     }
-    return [each for each in cited if each not in replaced]
+    return [identifier for identifier in cited if identifier not in replaced]
 
 
 def is_in_cycle(identifier: str, objects: Mapping[str, Members], member: str) -> bool:
@@ -252,7 +256,7 @@ def is_in_cycle(identifier: str, objects: Mapping[str, Members], member: str) ->
 
 
 def _texts(value: object) -> list[str]:
-    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
+    return [text for text in value if isinstance(text, str)] if isinstance(value, list) else []
 
 
 def _captured(knowledge: KnowledgeBase, source_id: str, limit: int) -> CapturedSource | None:

@@ -94,26 +94,26 @@ def complete(
     kind = _kind_at(path, before, indent)
     words = () if kind is None else _words(kind, member)
     if words:
-        found = tuple(Suggestion(word) for word in words if word.startswith(begun))
-        return Completion(begun, found, is_complete=True)
+        suggestions = tuple(Suggestion(word) for word in words if word.startswith(begun))
+        return Completion(begun, suggestions, is_complete=True)
     return _ids(snapshot, _TARGETS[member], begun) if member in _TARGETS else None
 
 
 def _member(before: Sequence[str]) -> tuple[str, int, str] | None:
     """Return the member whose value is at the end, its indentation, and what is written of it."""
-    found = _MEMBER.match(before[-1])
-    if found is not None:
-        begun = _last_word(found[3])
-        rest = found[3].removesuffix(begun).strip()
-        is_value = not rest or (rest.startswith("[") and rest.endswith(("[", ",")))
-        return (found[2], len(found[1]), begun) if is_value else None
-    item = _ITEM.match(before[-1])
-    if item is None:
+    member_match = _MEMBER.match(before[-1])
+    if member_match is not None:
+        begun = _last_word(member_match[3])
+        value = member_match[3].removesuffix(begun).strip()
+        is_value = not value or (value.startswith("[") and value.endswith(("[", ",")))
+        return (member_match[2], len(member_match[1]), begun) if is_value else None
+    item_match = _ITEM.match(before[-1])
+    if item_match is None:
         return None
     for line in reversed(before[-_MAX_LINES:-1]):
         parent = _PARENT.match(line)
-        if parent is not None and len(parent[1]) <= len(item[1]):
-            return parent[2], len(parent[1]), item[2]
+        if parent is not None and len(parent[1]) <= len(item_match[1]):
+            return parent[2], len(parent[1]), item_match[2]
         if _ITEM.match(line) is None:
             return None
     return None
@@ -132,9 +132,9 @@ def _kind_at(path: str, before: Sequence[str], indent: int) -> Kind | None:
     named = kind_and_id(path)
     if named is None or not indent:
         return None if named is None else named[0]
-    found = _KIND.search("\n".join(before[:_MAX_LINES]))
+    kind_match = _KIND.search("\n".join(before[:_MAX_LINES]))
     try:
-        return None if found is None else ProposalKind(found[1]).kind
+        return None if kind_match is None else ProposalKind(kind_match[1]).kind
     except ValueError:
         return None
 
@@ -146,17 +146,17 @@ def _words(kind: Kind, member: str) -> tuple[str, ...]:
 
 
 def _literals(annotation: Any) -> Iterator[str]:
-    for each in get_args(annotation):
-        if isinstance(each, str):
-            yield each
+    for argument in get_args(annotation):
+        if isinstance(argument, str):
+            yield argument
         else:
-            yield from _literals(each)
+            yield from _literals(argument)
 
 
 def _ids(snapshot: KnowledgeSnapshot, kinds: Sequence[Kind], begun: str) -> Completion:
     """Return the objects whose id begins so, then those whose id or title has it as a part."""
     first: list[Suggestion] = []
-    others: list[Suggestion] = []
+    containing: list[Suggestion] = []
     part = begun.lower()
     for kind in kinds:
         for identifier, members in snapshot.objects.get(kind, {}).items():
@@ -164,6 +164,6 @@ def _ids(snapshot: KnowledgeSnapshot, kinds: Sequence[Kind], begun: str) -> Comp
             if identifier.startswith(begun):
                 first.append(Suggestion(identifier, kind.noun, title))
             elif part in identifier.lower() or part in title.lower():
-                others.append(Suggestion(identifier, kind.noun, title))
-    found = (*first, *others)
-    return Completion(begun, found[:_MAX_FOUND], is_complete=len(found) <= _MAX_FOUND)
+                containing.append(Suggestion(identifier, kind.noun, title))
+    suggestions = (*first, *containing)
+    return Completion(begun, suggestions[:_MAX_FOUND], is_complete=len(suggestions) <= _MAX_FOUND)

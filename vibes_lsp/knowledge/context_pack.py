@@ -97,7 +97,7 @@ def build_context(index: ObjectIndex, request: ContextParameters, now: datetime)
         used += len(summary)
         items.append(_item(hit, summary, citations, members, now))
     failed = _failures(request, len(items), uncited, omitted + clipped)
-    warnings = [f"claim {each} has no citation" for each in uncited]
+    warnings = [f"claim {identifier} has no citation" for identifier in uncited]
     quality = {
         "ok": not failed,
         "items": len(items),
@@ -143,14 +143,14 @@ def _item(
 def _failures(
     request: ContextParameters, count: int, uncited: list[str], truncated: int
 ) -> list[str]:
-    found = []
+    failures = []
     if count < request.min_items:
-        found.append(f"{count} items, expected at least {request.min_items}")
+        failures.append(f"{count} items, expected at least {request.min_items}")
     if request.fail_on_warnings and uncited:
-        found.append(f"{len(uncited)} claims without citations")
+        failures.append(f"{len(uncited)} claims without citations")
     if request.fail_on_budget_truncation and truncated:
-        found.append(f"{truncated} items cut for the budget")
-    return found
+        failures.append(f"{truncated} items cut for the budget")
+    return failures
 
 
 def _summary(kind: Kind, members: dict[str, Any]) -> str:

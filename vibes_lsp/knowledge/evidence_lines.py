@@ -61,12 +61,12 @@ def parse_locator(locator: str) -> LineLocator | None:
     if separator and not can_be_in_project(path):
         return None
     counts_bytes = False
-    found = _LINES.fullmatch(lines)
-    if found is None:
-        found, counts_bytes = _BYTES.fullmatch(lines), True
-    if found is None:
+    locator_match = _LINES.fullmatch(lines)
+    if locator_match is None:
+        locator_match, counts_bytes = _BYTES.fullmatch(lines), True
+    if locator_match is None:
         return None
-    start, end = int(found[1]), int(found[2] or found[1])
+    start, end = int(locator_match[1]), int(locator_match[2] or locator_match[1])
     if end < start or (start == end if counts_bytes else start == 0):
         return None
     return LineLocator(normal_path(path) if separator else None, start, end, counts_bytes)
@@ -153,21 +153,21 @@ def place_evidence(evidence: Sequence[EvidenceLines], text: Text) -> list[Locate
     A place is exact or moved only where the captured source proves the lines; others that are
     found are unverified.
     """
-    found: list[LocatedRange | None] = [None] * len(evidence)
+    places: list[LocatedRange | None] = [None] * len(evidence)
     for numbers in _by_source(evidence):
         chosen = [evidence[number] for number in numbers]
-        located = locate_from(chosen[0].original, [each.recorded for each in chosen], text)
-        for number, each, where in zip(numbers, chosen, located, strict=True):
-            is_known = each.is_proven or where.start is None
-            found[number] = where if is_known else _unverified(where)
-    return [where for where in found if where is not None]
+        located = locate_from(chosen[0].original, [lines.recorded for lines in chosen], text)
+        for number, lines, where in zip(numbers, chosen, located, strict=True):
+            is_known = lines.is_proven or where.start is None
+            places[number] = where if is_known else _unverified(where)
+    return [where for where in places if where is not None]
 
 
 def _by_source(evidence: Sequence[EvidenceLines]) -> list[list[int]]:
     """Group evidence by its source: line numbers compare only within one version of a file."""
     groups: dict[int | None, list[int]] = {}
-    for number, each in enumerate(evidence):
-        key = None if each.original is None else id(each.original)
+    for number, lines in enumerate(evidence):
+        key = None if lines.original is None else id(lines.original)
         groups.setdefault(key, []).append(number)
     return list(groups.values())
 

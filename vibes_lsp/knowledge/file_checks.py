@@ -76,25 +76,25 @@ def check_file(snapshot: KnowledgeSnapshot, path: str, text: str, now: datetime)
     named = kind_and_id(path)
     if named is None:
         return []
-    found = _object_faults(snapshot, *named, text, now)
-    return [fault for fault, _ in zip(found, range(_MAX_FAULTS), strict=False)]
+    faults = _object_faults(snapshot, *named, text, now)
+    return [fault for fault, _ in zip(faults, range(_MAX_FAULTS), strict=False)]
 
 
 def _object_faults(
     snapshot: KnowledgeSnapshot, kind: Kind, identifier: str, text: str, now: datetime
 ) -> Iterator[FileFault]:
-    data, spans = text.encode("utf-8", "surrogatepass"), MemberSpans(text)
+    content, spans = text.encode("utf-8", "surrogatepass"), MemberSpans(text)
     load = load_page if kind is Kind.PAGE else load_yaml
     try:
-        members = load(data, kind.noun)
+        members = load(content, kind.noun)
     except InvalidObject as error:
         line = error.line if isinstance(error, InvalidYaml) else None
         yield FileFault("error", "broken_object", error.message, Span(max(0, (line or 1) - 1)))
         return
     faults = object_faults(kind, members, default_time=_EPOCH)
-    for where, what in faults:
+    for where, reason in faults:
         name = ".".join(map(str, where))
-        message = f"{name}: {what}" if name else what
+        message = f"{name}: {reason}" if name else reason
         yield FileFault("error", "broken_object", message, spans.of(where))
     if faults:
         return
@@ -102,11 +102,11 @@ def _object_faults(
         message = f"id: expected {identifier}, as its file is named"
         yield FileFault("error", "broken_object", message, spans.of(("id",)))
         return
-    found = parse_object(kind, members, default_time=_EPOCH)
-    if isinstance(found, Proposal) and kind is Kind.PENDING:
-        yield from _proposal_faults(snapshot, found, spans, now)
-    known = _known(snapshot, kind, found.members())
-    for finding in lint_object(kind, found.members(), known, now):
+    knowledge_object = parse_object(kind, members, default_time=_EPOCH)
+    if isinstance(knowledge_object, Proposal) and kind is Kind.PENDING:
+        yield from _proposal_faults(snapshot, knowledge_object, spans, now)
+    known = _known(snapshot, kind, knowledge_object.members())
+    for finding in lint_object(kind, knowledge_object.members(), known, now):
         span = spans.of(finding.member)
         yield FileFault(finding.severity, finding.code, finding.message, span)
 
@@ -139,11 +139,11 @@ def _proposal_faults(
 def _known(snapshot: KnowledgeSnapshot, kind: Kind, members: dict[str, Any]) -> KnownObjects:
     """Return the objects of a knowledge base, with one as its open text has it."""
     objects = {
-        each: ChainMap({members["id"]: members} if each is kind else {}, dict(found))
-        for each, found in snapshot.objects.items()
-        if each in {Kind.CLAIM, Kind.EVIDENCE}
+        object_kind: ChainMap({members["id"]: members} if object_kind is kind else {}, dict(stored))
+        for object_kind, stored in snapshot.objects.items()
+        if object_kind in {Kind.CLAIM, Kind.EVIDENCE}
     }
-    ids = {each: found.keys() for each, found in snapshot.objects.items()}
+    ids = {object_kind: stored.keys() for object_kind, stored in snapshot.objects.items()}
     return KnownObjects(
         objects.get(Kind.CLAIM, {}), objects.get(Kind.EVIDENCE, {}), ids, snapshot.approvals
     )

@@ -65,14 +65,14 @@ class KnownObjects:
 def lint(index: ObjectIndex, now: datetime, *, stale_days: int = STALE_DAYS) -> list[HealthFinding]:
     """Return what a person should mend in the content; the index is fresh."""
     known = KnownObjects(
-        {each["id"]: each for each in index.members(Kind.CLAIM)},
-        {each["id"]: each for each in index.members(Kind.EVIDENCE)},
+        {claim["id"]: claim for claim in index.members(Kind.CLAIM)},
+        {evidence["id"]: evidence for evidence in index.members(Kind.EVIDENCE)},
         {kind: index.ids(kind) for kind in Kind},
         approvals_of(index.members(Kind.DECISION)),
     )
     read = {Kind.CLAIM: known.claims, Kind.EVIDENCE: known.evidence}
     broken = [
-        HealthFinding("error", "broken_object", each.reason, (each.id,)) for each in index.broken()
+        HealthFinding("error", "broken_object", file.reason, (file.id,)) for file in index.broken()
     ]
     return broken + [
         finding
@@ -131,8 +131,8 @@ def _claim_findings(
         if claim[name] and datetime.fromisoformat(claim[name]) - now > CLOCK_SKEW:
             message = f"{name}: {claim[name]} is in the future"
             yield _claim_finding(claim, "warning", "time_in_future", message, (name,))
-    seen = claim["last_confirmed_at"] or claim["updated_at"]
-    age = now - datetime.fromisoformat(seen)
+    confirmed_at = claim["last_confirmed_at"] or claim["updated_at"]
+    age = now - datetime.fromisoformat(confirmed_at)
     if claim["status"] not in CLOSED and age > timedelta(days=stale_days):
         message = f"not confirmed for {age.days} days"
         yield _claim_finding(claim, "warning", "stale_claim", message, ("last_confirmed_at",))
@@ -154,10 +154,10 @@ def _link_findings(
         if target not in claims:
             message = f"{where[0]}: no claim {target}"
             yield _claim_finding(claim, "error", "dangling_reference", message, where)
-    for place, other in enumerate(claim["contradicts"]):
-        if other in claims and claim["id"] not in claims[other]["contradicts"]:
+    for place, contradicted in enumerate(claim["contradicts"]):
+        if contradicted in claims and claim["id"] not in claims[contradicted]["contradicts"]:
             message, at = (
-                f"contradicts {other}, which does not contradict it",
+                f"contradicts {contradicted}, which does not contradict it",
                 ("contradicts", place),
             )
             yield _claim_finding(claim, "error", "one_sided_contradiction", message, at)
@@ -175,7 +175,7 @@ def _claim_finding(
 
 def _links(claim: Mapping[str, Any]) -> Iterator[tuple[MemberPath, str]]:
     for name in ("supersedes", "contradicts"):
-        yield from (((name, place), each) for place, each in enumerate(claim[name]))
+        yield from (((name, place), target) for place, target in enumerate(claim[name]))
     if claim["superseded_by"]:
         yield ("superseded_by",), claim["superseded_by"]
 
@@ -243,18 +243,18 @@ def _decision_findings(knowledge: KnowledgeBase, index: ObjectIndex) -> Iterator
     for decision in rejected:
         noun, identifier = decision["kind"], str(decision["payload"].get("id"))
         kind = _kind(noun)
-        found = None if kind is None else index.get(kind, identifier)
-        if found is not None and (noun, identifier) not in approved and _is_of(found, decision):
+        members = None if kind is None else index.get(kind, identifier)
+        if members is not None and (noun, identifier) not in approved and _is_of(members, decision):
             message = f"proposal {decision['id']} is rejected, but {noun} {identifier} exists"
             yield HealthFinding(
                 "error", "rejected_with_object", message, (decision["id"], identifier)
             )
 
 
-def _is_of(found: dict[str, Any], decision: dict[str, Any]) -> bool:
+def _is_of(members: dict[str, Any], decision: dict[str, Any]) -> bool:
     """Return whether an object says what a proposal says."""
     names = ("text", "title", "name", "source", "target")
-    return all(found.get(name) == decision["payload"].get(name) for name in names)
+    return all(members.get(name) == decision["payload"].get(name) for name in names)
 
 
 def _kind(noun: str) -> Kind | None:
@@ -280,17 +280,17 @@ def _log_findings(knowledge: KnowledgeBase) -> Iterator[HealthFinding]:
 
 def _logged_findings(knowledge: KnowledgeBase, index: ObjectIndex) -> Iterator[HealthFinding]:
     """Yield decisions that no event mentions: the hashes cannot show that the log lost its end."""
-    known: set[str] = set()
+    logged_ids: set[str] = set()
     try:
         for event in read_events(knowledge):
-            known.update(map(str, event.get("object_ids") or ()))
+            logged_ids.update(map(str, event.get("object_ids") or ()))
             details = event.get("data")
-            known.update(
+            logged_ids.update(
                 map(str, details.get("decided") or () if isinstance(details, dict) else ())
             )
     except (VibesError, TypeError):
         return  # reported as a broken log
-    for identifier in sorted(index.ids(Kind.DECISION) - known):
+    for identifier in sorted(index.ids(Kind.DECISION) - logged_ids):
         message = f"proposal {identifier} is decided, but the audit log does not mention it"
         yield HealthFinding("warning", "decision_not_logged", message, (identifier,))
 

@@ -56,8 +56,8 @@ def _answer(methods: KnowledgeMethods, line: bytes) -> dict[str, Any]:
     identifier, method = request.get("id"), request.get("method")
     params = request.get("params")
     if not isinstance(identifier, str) or not identifier:
-        given = str(identifier) if isinstance(identifier, int) else ""
-        return _error(given, _INVALID_REQUEST, "id: expected a text that is not empty")
+        response_id = str(identifier) if isinstance(identifier, int) else ""
+        return _error(response_id, _INVALID_REQUEST, "id: expected a text that is not empty")
     if not isinstance(method, str):
         return _error(identifier, _INVALID_REQUEST, "method: expected a text")
     if params is not None and not isinstance(params, dict):

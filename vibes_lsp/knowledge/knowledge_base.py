@@ -138,8 +138,8 @@ class KnowledgeBase:
             InvalidObject: The file is no YAML.
             UnreadableFile: It cannot be read.
         """
-        data = self._read(self.path / "config.yaml")
-        members = {} if data is None else load_settings(data, "config.yaml")
+        content = self._read(self.path / "config.yaml")
+        members = {} if content is None else load_settings(content, "config.yaml")
         return members if isinstance(members, dict) else {}
 
     def file_of(self, kind: Kind, identifier: str) -> Path:
@@ -215,8 +215,8 @@ class KnowledgeBase:
             InvalidObject: The id is none, or the file breaks a rule.
             UnreadableFile: The file cannot be read.
         """
-        data = self.read_bytes(kind, identifier)
-        return None if data is None else self.parse(kind, identifier, data)
+        content = self.read_bytes(kind, identifier)
+        return None if content is None else self.parse(kind, identifier, content)
 
     def read_bytes(self, kind: Kind, identifier: str) -> bytes | None:
         """Return the content of an object's file; None if there is none.
@@ -227,7 +227,7 @@ class KnowledgeBase:
         """
         return self._read(self.file_of(kind, identifier))
 
-    def parse(self, kind: Kind, identifier: str, data: bytes) -> KnowledgeObject:
+    def parse(self, kind: Kind, identifier: str, content: bytes) -> KnowledgeObject:
         """Return the object of a file's content.
 
         Raises:
@@ -235,27 +235,28 @@ class KnowledgeBase:
         """
         name = self._name(self.file_of(kind, identifier))
         try:
-            found = parse_object(kind, _load(kind, data, name), default_time=_EPOCH)
+            knowledge_object = parse_object(kind, _load(kind, content, name), default_time=_EPOCH)
         except InvalidObject as error:
             prefix = "" if error.message.startswith(name) else f"{name}: "
             raise InvalidObject(f"{prefix}{error.message}") from None
-        if found.id != identifier:
+        if knowledge_object.id != identifier:
             raise InvalidObject(f"{name}: id: expected {identifier}, as its file is named")
-        return found
+        return knowledge_object
 
-    def dump(self, kind: Kind, found: KnowledgeObject) -> bytes:
+    def dump(self, kind: Kind, knowledge_object: KnowledgeObject) -> bytes:
         """Return the content of an object's file.
 
         Raises:
             InvalidObject: It is too large to be read again.
         """
-        members = found.members()
-        data = dump_page(members) if kind is Kind.PAGE else dump_yaml(members)
-        if len(data) > MAX_OBJECT:
+        members = knowledge_object.members()
+        content = dump_page(members) if kind is Kind.PAGE else dump_yaml(members)
+        if len(content) > MAX_OBJECT:
             raise InvalidObject(
-                f"{kind.noun} {found.id}: {len(data):,} bytes, expected at most {MAX_OBJECT:,}"
+                f"{kind.noun} {knowledge_object.id}: {len(content):,} bytes, "
+                f"expected at most {MAX_OBJECT:,}"
             )
-        return data
+        return content
 
     def remove_pending(self, identifier: str) -> None:
         """Remove a proposal that has a decision.
@@ -331,13 +332,14 @@ def find_knowledge_base(folder: Path) -> KnowledgeBase:
     """
     start = folder.absolute()
     for candidate in (start, *start.parents):
-        found = candidate / KNOWLEDGE_DIR
-        if found.is_dir():
-            if found.is_symlink():
+        knowledge_folder = candidate / KNOWLEDGE_DIR
+        if knowledge_folder.is_dir():
+            if knowledge_folder.is_symlink():
                 raise UnreadableFile(
-                    f"{found} is a link", hint="name the folder in VOUCH_KB_PATH to use it"
+                    f"{knowledge_folder} is a link",
+                    hint="name the folder in VOUCH_KB_PATH to use it",
                 )
-            return KnowledgeBase(found)
+            return KnowledgeBase(knowledge_folder)
     raise KnowledgeBaseNotFound(
         f"no {KNOWLEDGE_DIR}/ in {folder} or above it", hint="create one with `vibes kb init`"
     )
@@ -401,15 +403,15 @@ def _stamps(folder: int | str) -> dict[str, FileStamp]:
     Raises:
         OSError: The folder cannot be read.
     """
-    found = {}
+    stamps = {}
     with os.scandir(folder) as entries:
         for entry in entries:
             try:
                 status = entry.stat(follow_symlinks=False)
             except OSError:  # removed meanwhile
                 continue
-            found[entry.name] = stamp_of(status)
-    return found
+            stamps[entry.name] = stamp_of(status)
+    return stamps
 
 
 def _source_stamps(folder: int | str) -> dict[str, FileStamp]:
@@ -418,7 +420,7 @@ def _source_stamps(folder: int | str) -> dict[str, FileStamp]:
     Raises:
         OSError: The folder cannot be read.
     """
-    found = {}
+    stamps = {}
     with os.scandir(folder) as entries:
         for entry in entries:
             try:
@@ -431,9 +433,9 @@ def _source_stamps(folder: int | str) -> dict[str, FileStamp]:
                     status = os.lstat(f"{entry.path}{os.sep}meta.yaml")
             except OSError:  # removed meanwhile
                 continue
-            found[entry.name] = stamp_of(status)
-    return found
+            stamps[entry.name] = stamp_of(status)
+    return stamps
 
 
-def _load(kind: Kind, data: bytes, name: str) -> Any:
-    return load_page(data, name) if kind is Kind.PAGE else load_yaml(data, name)
+def _load(kind: Kind, content: bytes, name: str) -> Any:
+    return load_page(content, name) if kind is Kind.PAGE else load_yaml(content, name)

@@ -122,8 +122,10 @@ class Lifecycle:
         """
         with changing(self._knowledge, self._actor, self._now) as change:
             claim = self._claim(claim_id)
-            ids = [self._citation(change, each) for each in cited]
-            added = [each for each in dict.fromkeys(ids) if each not in claim.evidence]
+            ids = [self._citation(change, citation) for citation in cited]
+            added = [
+                identifier for identifier in dict.fromkeys(ids) if identifier not in claim.evidence
+            ]
             if added:
                 claim = self._changed(claim, evidence=[*claim.evidence, *added])
                 _write(change, claim)
@@ -179,18 +181,20 @@ class Lifecycle:
             if successor == old.id:
                 raise InvalidObject(f"claim {new.id} is superseded by {old.id}: a cycle is refused")
             seen.add(successor)
-            found = self._knowledge.read(Kind.CLAIM, successor)
-            successor = found.superseded_by if isinstance(found, Claim) else None
+            next_claim = self._knowledge.read(Kind.CLAIM, successor)
+            successor = next_claim.superseded_by if isinstance(next_claim, Claim) else None
 
-    def _contested(self, claim: Claim, other: str) -> Claim:
+    def _contested(self, claim: Claim, contradicted_id: str) -> Claim:
         is_outdated = claim.status in CLOSED
         status = claim.status if is_outdated else "contested"
-        return self._changed(claim, contradicts=_with(claim.contradicts, other), status=status)
+        return self._changed(
+            claim, contradicts=_with(claim.contradicts, contradicted_id), status=status
+        )
 
     def _citation(self, change: Change, cited: str | InlineEvidence) -> str:
         if isinstance(cited, str):
-            known = (Kind.SOURCE, Kind.EVIDENCE)
-            if not any(self._knowledge.exists(kind, cited) for kind in known):
+            kinds = (Kind.SOURCE, Kind.EVIDENCE)
+            if not any(self._knowledge.exists(kind, cited) for kind in kinds):
                 raise InvalidObject(f"evidence: no source or evidence {cited}")
             return cited
         planned = plan_evidence(self._knowledge, cited, self._now)
@@ -211,7 +215,7 @@ class Lifecycle:
         identifier = f"{source}--{relation}--{target}"
         if not is_id(identifier):  # too long
             identifier = f"{relation}-{hashlib.sha256(identifier.encode()).hexdigest()[:16]}"
-        found = Relation(
+        relation_object = Relation(
             id=identifier,
             source=source,
             relation=relation,
@@ -220,9 +224,9 @@ class Lifecycle:
             created_at=self._now,
             updated_at=self._now,
         )
-        if change.create(Kind.RELATION, found):
-            change.record("relation.create", [found.id])
-        return found.id
+        if change.create(Kind.RELATION, relation_object):
+            change.record("relation.create", [relation_object.id])
+        return relation_object.id
 
 
 def _because(reason: str | None) -> dict[str, str]:
@@ -244,7 +248,7 @@ def citations_of(knowledge: KnowledgeBase, claim_id: str) -> list[dict[str, Any]
     claim = knowledge.read(Kind.CLAIM, claim_id)
     if not isinstance(claim, Claim):
         raise UnknownId(f"no claim {claim_id}", hint="see `vibes kb list claims`")
-    return [_citation_of(knowledge, each) for each in claim.evidence]
+    return [_citation_of(knowledge, cited) for cited in claim.evidence]
 
 
 def _citation_of(knowledge: KnowledgeBase, cited: str) -> dict[str, Any]:

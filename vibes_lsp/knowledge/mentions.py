@@ -49,10 +49,10 @@ class NamedObject:
         """What it says: a text, title, name or locator."""
         names = _TITLES.get(self.kind, ())
         payload = self.members.get("payload")
-        found = payload if self.kind is Kind.PENDING and isinstance(payload, Mapping) else None
-        members = self.members if found is None else found
-        wanted = ("text", "title", "name", "id") if found is not None else names
-        return next((str(members[name]) for name in wanted if members.get(name)), self.id)
+        proposed = payload if self.kind is Kind.PENDING and isinstance(payload, Mapping) else None
+        members = self.members if proposed is None else proposed
+        title_members = ("text", "title", "name", "id") if proposed is not None else names
+        return next((str(members[name]) for name in title_members if members.get(name)), self.id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,19 +79,19 @@ def token_at(line: str, column: int, *, only_links: bool) -> tuple[str, int, int
         only_links: Whether only `[[id]]` counts, as in Markdown outside of `.vouch`.
     """
     pattern, group = (_LINK, 1) if only_links else (_TOKEN, 0)
-    for found in pattern.finditer(line[:_MAX_LINE]):
-        if found.start() <= column <= found.end():
-            text = found[group].rstrip(".")
-            return text, found.start(group), found.start(group) + len(text)
+    for token_match in pattern.finditer(line[:_MAX_LINE]):
+        if token_match.start() <= column <= token_match.end():
+            text = token_match[group].rstrip(".")
+            return text, token_match.start(group), token_match.start(group) + len(text)
     return None
 
 
 def objects_named(snapshot: KnowledgeSnapshot, identifier: str) -> list[NamedObject]:
     """Return the objects that have an id; ids of different kinds may be equal."""
     return [
-        NamedObject(kind, identifier, found[identifier])
-        for kind, found in snapshot.objects.items()
-        if identifier in found
+        NamedObject(kind, identifier, objects[identifier])
+        for kind, objects in snapshot.objects.items()
+        if identifier in objects
     ]
 
 
@@ -105,16 +105,16 @@ def find_mentions(
         identifier: The id.
         texts: Open texts of its files, by path relative to the folder `.vouch`.
     """
-    knowledge, found = KnowledgeBase(snapshot.path), list[Mention]()
+    knowledge, mentions = KnowledgeBase(snapshot.path), list[Mention]()
     for number, (kind, name) in enumerate(_naming(snapshot, identifier)):
-        if number >= _MAX_FILES or len(found) >= _MAX_MENTIONS:
+        if number >= _MAX_FILES or len(mentions) >= _MAX_MENTIONS:
             break
         path = path_of(kind, name)
         text = texts.get(path)
         if text is None:
             text = _saved(knowledge, kind, name)
-        found += (Mention(path, span, line) for span, line in _occurrences(text, identifier))
-    return found[:_MAX_MENTIONS]
+        mentions += (Mention(path, span, line) for span, line in _occurrences(text, identifier))
+    return mentions[:_MAX_MENTIONS]
 
 
 def _saved(knowledge: KnowledgeBase, kind: Kind, identifier: str) -> str:
@@ -125,8 +125,8 @@ def _saved(knowledge: KnowledgeBase, kind: Kind, identifier: str) -> str:
 
 
 def _naming(snapshot: KnowledgeSnapshot, identifier: str) -> Iterator[tuple[Kind, str]]:
-    for kind, found in snapshot.objects.items():
-        for name, members in found.items():
+    for kind, objects in snapshot.objects.items():
+        for name, members in objects.items():
             values = (value for member, value in members.items() if member != "id")
             if any(_names(value, identifier) for value in values):
                 yield kind, name
@@ -136,13 +136,13 @@ def _names(value: Any, identifier: str) -> bool:
     if isinstance(value, str):
         return value == identifier or (identifier in value and f"[[{identifier}]]" in value)
     if isinstance(value, Mapping):
-        return any(_names(each, identifier) for each in value.values())
-    return isinstance(value, list) and any(_names(each, identifier) for each in value)
+        return any(_names(element, identifier) for element in value.values())
+    return isinstance(value, list) and any(_names(element, identifier) for element in value)
 
 
 def _occurrences(text: str, identifier: str) -> Iterable[tuple[Span, str]]:
     for number, line in enumerate(text.split("\n")):
-        for found in _TOKEN.finditer(line[:_MAX_LINE]) if identifier in line else ():
-            if found[0].rstrip(".") == identifier:
-                span = Span(number, found.start(), found.start() + len(identifier))
+        for token_match in _TOKEN.finditer(line[:_MAX_LINE]) if identifier in line else ():
+            if token_match[0].rstrip(".") == identifier:
+                span = Span(number, token_match.start(), token_match.start() + len(identifier))
                 yield span, line[:_MAX_LINE]

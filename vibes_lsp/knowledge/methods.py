@@ -73,10 +73,10 @@ class KnowledgeMethods:
             InvalidParameter: A parameter has a wrong type or value.
             VibesError: The method fails.
         """
-        found = _METHODS.get(method) or _EXTENSIONS.get(method)
-        if found is None:
+        registered = _METHODS.get(method) or _EXTENSIONS.get(method)
+        if registered is None:
             raise UnknownMethod(f"no method {method!r}")
-        model, function = found
+        model, function = registered
         with suppress(VibesError):  # a folder that is read-only can still be read
             complete_changes(self._context.knowledge)
         return function(self._context, _parse(model, params))
@@ -88,7 +88,7 @@ def _parse(model: type[parameters.Parameters], params: Mapping[str, Any]) -> Any
         return model.model_validate(present)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)
-        missing = [str(each["loc"][0]) for each in faults if each["type"] == "missing"]
+        missing = [str(fault["loc"][0]) for fault in faults if fault["type"] == "missing"]
         if missing:
             raise MissingParameter(f"{missing[0]} is required") from None
         where = ".".join(str(part) for part in faults[0]["loc"])
@@ -100,14 +100,14 @@ _Method: TypeAlias = tuple[type[parameters.Parameters], Callable[[MethodContext,
 
 
 def _reader(kind: Kind) -> _Method:
-    return parameters.ReadParameters, lambda context, asked: reading.read_object(
-        context, kind, asked
+    return parameters.ReadParameters, lambda context, request: reading.read_object(
+        context, kind, request
     )
 
 
 def _lister(kind: Kind) -> _Method:
-    return parameters.ListParameters, lambda context, asked: reading.list_objects(
-        context, kind, asked
+    return parameters.ListParameters, lambda context, request: reading.list_objects(
+        context, kind, request
     )
 
 

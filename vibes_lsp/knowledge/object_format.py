@@ -113,29 +113,29 @@ class _SettingsLoader(_StrictLoader):
     allows_twice = True
 
 
-def load_settings(data: bytes, name: str) -> Any:
+def load_settings(content: bytes, name: str) -> Any:
     """Return the value of a settings file; as `load_yaml`, but the last of equal members counts."""
-    return _load(data, name, _SettingsLoader)
+    return _load(content, name, _SettingsLoader)
 
 
-def load_yaml(data: bytes, name: str) -> Any:
+def load_yaml(content: bytes, name: str) -> Any:
     """Return the value of a YAML file.
 
     Args:
-        data: The content.
+        content: The bytes of the file.
         name: The file, for the error.
 
     Raises:
         InvalidObject: It is too large or too deep, no UTF-8 or no YAML, or ambiguous.
     """
-    return _load(data, name, _StrictLoader)
+    return _load(content, name, _StrictLoader)
 
 
-def _load(data: bytes, name: str, loader: type[_StrictLoader]) -> Any:
-    if len(data) > MAX_OBJECT:
-        raise InvalidObject(f"{name}: {len(data):,} bytes, expected at most {MAX_OBJECT:,}")
+def _load(content: bytes, name: str, loader: type[_StrictLoader]) -> Any:
+    if len(content) > MAX_OBJECT:
+        raise InvalidObject(f"{name}: {len(content):,} bytes, expected at most {MAX_OBJECT:,}")
     try:
-        text = data.decode("utf-8")
+        text = content.decode("utf-8")
         is_small = len(text) <= _MAX_SMALL and "*" not in text and "&" not in text
         if not is_small:
             _check_events(text, name)
@@ -158,15 +158,15 @@ def _is_deep(value: object) -> bool:
     level = [value]
     for _ in range(_MAX_DEPTH):
         inner: list[object] = []
-        for each in level:
-            if isinstance(each, dict):
-                inner.extend(each.values())
-            elif isinstance(each, list):
-                inner.extend(each)
+        for element in level:
+            if isinstance(element, dict):
+                inner.extend(element.values())
+            elif isinstance(element, list):
+                inner.extend(element)
         if not inner:
             return False
         level = inner
-    return any(isinstance(each, dict | list) for each in level)
+    return any(isinstance(element, dict | list) for element in level)
 
 
 def _too_deep(name: str) -> InvalidObject:
@@ -195,20 +195,20 @@ def dump_yaml(members: dict[str, Any]) -> bytes:
     return text.encode("utf-8")
 
 
-def load_page(data: bytes, name: str) -> dict[str, Any]:
+def load_page(content: bytes, name: str) -> dict[str, Any]:
     """Return the front matter of a page with its body as member `body`.
 
     Raises:
         InvalidObject: There is no front matter, or it is no mapping.
     """
-    found = _FRONT_MATTER.match(data)
-    if found is None:
+    front_matter = _FRONT_MATTER.match(content)
+    if front_matter is None:
         raise InvalidObject(f"{name}: no front matter: expected YAML between lines of '---'")
-    members = load_yaml(found[1], name)
+    members = load_yaml(front_matter[1], name)
     if not isinstance(members, dict):
         raise InvalidObject(f"{name}: the front matter has no members")
     try:
-        return {**members, "body": data[found.end() :].decode("utf-8")}
+        return {**members, "body": content[front_matter.end() :].decode("utf-8")}
     except UnicodeDecodeError:
         raise InvalidObject(f"{name}: no UTF-8") from None
 
@@ -262,9 +262,9 @@ class MemberSpans:
     def of(self, path: MemberPath) -> Span:
         """Return where a member is, else the nearest one around it that is there."""
         for end in range(len(path), 0, -1):
-            found = self._spans.get(path[:end])
-            if found is not None:
-                return found
+            span = self._spans.get(path[:end])
+            if span is not None:
+                return span
         return Span(0)
 
 

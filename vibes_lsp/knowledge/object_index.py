@@ -143,8 +143,8 @@ class ObjectIndex:
             kind.value,
         )
         texts = [members for (members,) in rows]
-        found = _DECODER.decode_all(texts)
-        yield from map(parse_object, texts) if found is None else found
+        decoded = _DECODER.decode_all(texts)
+        yield from map(parse_object, texts) if decoded is None else decoded
 
     def get(self, kind: Kind, identifier: str) -> dict[str, Any] | None:
         """Return a valid object as of the last refresh; None if there is none."""
@@ -187,9 +187,9 @@ class ObjectIndex:
         if (self._backend if backend == "auto" else backend) != "substring":
             quoted = [f'"{word}"' for word in dict.fromkeys(words)]
             for query in (" ".join(quoted), " OR ".join(quoted)):
-                found = self._matches(kinds, query, limit, with_snippets=True)
-                if found:
-                    return found
+                hits = self._matches(kinds, query, limit, with_snippets=True)
+                if hits:
+                    return hits
         return self._with_part(text.strip()[:_MAX_PART], kinds, limit)
 
     def search_any(self, words: Sequence[str], limit: int) -> list[Hit]:
@@ -207,7 +207,7 @@ class ObjectIndex:
 
         One statement for all kinds: FTS5 counts the rows of each word once per statement.
         """
-        found = self._rows(
+        rows = self._rows(
             "SELECT row, kind, id, score FROM ("  # noqa: S608  # numbers and constants
             f"  SELECT rowid AS row, {_SCORE} AS score FROM content"
             f"  WHERE content MATCH ? AND rowid >> {_KIND_BITS} IN ({_numbers(kinds)})"
@@ -218,7 +218,7 @@ class ObjectIndex:
         snippet = self._snippet if with_snippets else _no_snippet
         return [
             Hit(Kind(kind), identifier, score, "fts5", snippet(query, row))
-            for row, kind, identifier, score in found
+            for row, kind, identifier, score in rows
         ]
 
     def _snippet(self, query: str, row: int) -> str:
@@ -267,7 +267,9 @@ class ObjectIndex:
             for name in known.keys() - stamps.keys():
                 self._drop(self._row(kind, name)[0])
                 del known[name]
-            for name in sorted(each for each in stamps if known.get(each) != stamps[each]):
+            for name in sorted(
+                file_name for file_name in stamps if known.get(file_name) != stamps[file_name]
+            ):
                 identifier = self._knowledge.id_of(kind, name)
                 if identifier is None:  # a name that no object has
                     known[name] = stamps[name]
@@ -302,48 +304,48 @@ class ObjectIndex:
 
     def _store(self, kind: Kind, name: str, identifier: str, stamp: FileStamp) -> None:
         """Index a file; one that may have changed, but did not, only gets its stamp."""
-        fault, found, digest = None, None, b""
+        fault, knowledge_object, digest = None, None, b""
         if not is_settled(stamp.modified_ns):
             stamp = _UNSETTLED
         is_known = name in self._files[kind]
         row, known_digest = self._row(kind, name) if is_known else (None, None)
         try:
-            data = self._knowledge.read_bytes(kind, identifier)
-            if data is None:
+            content = self._knowledge.read_bytes(kind, identifier)
+            if content is None:
                 return  # removed meanwhile
-            digest = hashlib.blake2b(data, digest_size=16).digest()
+            digest = hashlib.blake2b(content, digest_size=16).digest()
             if known_digest == digest:
                 self._connection.execute(
                     "UPDATE object SET stamp = ? WHERE row = ?", (" ".join(map(str, stamp)), row)
                 )
                 self._files[kind][name] = stamp
                 return
-            found = self._knowledge.parse(kind, identifier, data)
+            knowledge_object = self._knowledge.parse(kind, identifier, content)
         except VibesError as error:
             fault = error.message
         if is_known:
             self._drop(row)
-        row = self._new_row(kind, is_closed=getattr(found, "status", None) in CLOSED)
+        row = self._new_row(kind, is_closed=getattr(knowledge_object, "status", None) in CLOSED)
         self._connection.execute(
             "INSERT INTO object VALUES (?, ?, ?, ?, ?, ?, ?)",
             (row, kind.value, name, identifier, " ".join(map(str, stamp)), digest, fault),
         )
-        if found is not None:
-            members = found.model_dump_json().encode()
+        if knowledge_object is not None:
+            members = knowledge_object.model_dump_json().encode()
             self._connection.execute("INSERT INTO members VALUES (?, ?)", (row, members))
-        if found is not None and kind in _WEIGHTS:
+        if knowledge_object is not None and kind in _WEIGHTS:
             self._connection.execute(
                 "INSERT INTO content (rowid, first, second, third) VALUES (?, ?, ?, ?)",
-                (row, *self._texts(found)),
+                (row, *self._texts(knowledge_object)),
             )
         self._files[kind][name] = stamp
 
     def _row(self, kind: Kind, name: str) -> tuple[int | None, bytes | None]:
         """Return the row of a file and the hash of its content; None if it has none."""
-        found = self._connection.execute(
+        row = self._connection.execute(
             "SELECT row, digest FROM object WHERE kind = ? AND name = ?", (kind.value, name)
         ).fetchone()
-        return (None, None) if found is None else (int(found[0]), bytes(found[1]))
+        return (None, None) if row is None else (int(row[0]), bytes(row[1]))
 
     def _new_row(self, kind: Kind, *, is_closed: bool) -> int:
         first = (_number(kind) << _KIND_BITS) + _CLOSED_ROW * is_closed
@@ -353,17 +355,17 @@ class ObjectIndex:
         ).fetchone()
         return first if highest is None else int(highest) + 1
 
-    def _texts(self, found: KnowledgeObject) -> tuple[str, str, str]:
+    def _texts(self, document: KnowledgeObject) -> tuple[str, str, str]:
         """Return the texts of the three columns, in the order of the weights."""
-        match found:
+        match document:
             case Claim():
-                return found.text, " ".join(found.tags), " ".join(found.entities)
+                return document.text, " ".join(document.tags), " ".join(document.entities)
             case Page():
-                return found.title, found.body, " ".join(found.tags)
+                return document.title, document.body, " ".join(document.tags)
             case Entity():
-                return found.name, " ".join(found.aliases), found.description or ""
+                return document.name, " ".join(document.aliases), document.description or ""
             case Source():
-                return found.title or "", found.locator, self._preview(found)
+                return document.title or "", document.locator, self._preview(document)
             case _:
                 return "", "", ""
 
@@ -421,8 +423,8 @@ _SCORE: Final = (
 
 
 def _decode(members: bytes) -> dict[str, Any]:
-    found = _DECODER.decode(members)
-    return parse_object(members) if found is None else found
+    decoded = _DECODER.decode(members)
+    return parse_object(members) if decoded is None else decoded
 
 
 def _excerpt(content: str, part: str) -> str:

@@ -427,5 +427,7 @@ def _faults(error: ValidationError) -> Iterator[tuple[MemberPath, str]]:
 
 def _reasons(error: ValidationError) -> str:
     """Return the first faults of a validation in one line, without the values."""
-    found = islice(_faults(error), 3)
-    return "; ".join(f"{'.'.join(map(str, where)) or 'object'}: {what}" for where, what in found)
+    faults = islice(_faults(error), 3)
+    return "; ".join(
+        f"{'.'.join(map(str, where)) or 'object'}: {reason}" for where, reason in faults
+    )

@@ -109,13 +109,13 @@ class ClaimAuthorship:
     @property
     def is_ai_written(self) -> bool:
         """Whether an AI wrote some of its evidence."""
-        return any(each.is_ai_written for each in self.evidence)
+        return any(authorship.is_ai_written for authorship in self.evidence)
 
     @property
     def rests_on_unreviewed(self) -> bool:
         """Whether it cites lines that an AI wrote and no person approved, and nothing else."""
-        return any(each.is_unreviewed for each in self.evidence) and not any(
-            each.supports for each in self.evidence
+        return any(authorship.is_unreviewed for authorship in self.evidence) and not any(
+            authorship.supports for authorship in self.evidence
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -126,7 +126,7 @@ class ClaimAuthorship:
             "status": self.claim["status"],
             "ai_written": self.is_ai_written,
             "rests_on_unreviewed": self.rests_on_unreviewed,
-            "evidence": [each.as_json() for each in self.evidence],
+            "evidence": [authorship.as_json() for authorship in self.evidence],
         }
 
 
@@ -142,22 +142,24 @@ def authorship_of_claims(
         claim_id: Only this claim.
     """
     chosen = [
-        each
-        for identifier, each in sorted(snapshot.objects[Kind.CLAIM].items())
-        if each["status"] not in CLOSED and claim_id in {None, identifier}
+        claim
+        for identifier, claim in sorted(snapshot.objects[Kind.CLAIM].items())
+        if claim["status"] not in CLOSED and claim_id in {None, identifier}
     ]
     project = snapshot.path.parent
-    wanted = {
+    cited_ids = {
         identifier
-        for each in chosen
-        for identifier in current_evidence(each["evidence"], snapshot.objects[Kind.EVIDENCE])
+        for claim in chosen
+        for identifier in current_evidence(claim["evidence"], snapshot.objects[Kind.EVIDENCE])
     }
-    found = {each.id: each for each in _authorship(snapshot, project, wanted)}
+    authorship_by_id = {
+        authorship.id: authorship for authorship in _authorship(snapshot, project, cited_ids)
+    }
     return [
         ClaimAuthorship(
             claim,
             tuple(
-                found.get(identifier) or _elsewhere(snapshot, identifier)
+                authorship_by_id.get(identifier) or _elsewhere(snapshot, identifier)
                 for identifier in current_evidence(
                     claim["evidence"], snapshot.objects[Kind.EVIDENCE]
                 )
@@ -176,30 +178,34 @@ def _elsewhere(snapshot: KnowledgeSnapshot, identifier: str) -> EvidenceAuthorsh
 
 
 def _authorship(
-    snapshot: KnowledgeSnapshot, project: Path, wanted: set[str]
+    snapshot: KnowledgeSnapshot, project: Path, identifiers: set[str]
 ) -> Iterator[EvidenceAuthorship]:
-    yield from _of_trails(snapshot, wanted)
+    yield from _of_trails(snapshot, identifiers)
     lines = {
-        path: [each for each in snapshot.lines_in(path) if each[0].evidence["id"] in wanted]
+        path: [
+            cited_lines
+            for cited_lines in snapshot.lines_in(path)
+            if cited_lines[0].evidence["id"] in identifiers
+        ]
         for path, citations in snapshot.citations.items()
-        if any(each.evidence["id"] in wanted for each in citations)
+        if any(citation.evidence["id"] in identifiers for citation in citations)
     }
-    named = {str(each.evidence["id"]) for cited in lines.values() for each, _ in cited}
-    whole = _whole_files(snapshot, project, wanted - named)
+    named = {str(citation.evidence["id"]) for cited in lines.values() for citation, _ in cited}
+    whole = _whole_files(snapshot, project, identifiers - named)
     with ExitStack() as stack:
         trails = _Trails(stack)
         for path in sorted(lines.keys() | whole.keys()):
             yield from _in_file(trails, snapshot, path, lines.get(path, []), whole.get(path, []))
 
 
-def _of_trails(snapshot: KnowledgeSnapshot, wanted: set[str]) -> Iterator[EvidenceAuthorship]:
+def _of_trails(snapshot: KnowledgeSnapshot, identifiers: set[str]) -> Iterator[EvidenceAuthorship]:
     """Yield what cites a source that was made from a trail."""
     sources = {
         identifier
-        for identifier, each in snapshot.objects[Kind.SOURCE].items()
-        if PROVENANCE_MEMBER in (each.get("metadata") or {})
+        for identifier, source in snapshot.objects[Kind.SOURCE].items()
+        if PROVENANCE_MEMBER in (source.get("metadata") or {})
     }
-    for identifier in sorted(wanted):
+    for identifier in sorted(identifiers):
         evidence = snapshot.get(Kind.EVIDENCE, identifier)
         if identifier in sources or (evidence and evidence["source_id"] in sources):
             yield EvidenceAuthorship(identifier, is_trail=True)
@@ -209,14 +215,14 @@ def _whole_files(
     snapshot: KnowledgeSnapshot, project: Path, identifiers: set[str]
 ) -> dict[str, list[str]]:
     """Return sources, and evidence for no lines, by the file of the source."""
-    found: dict[str, list[str]] = {}
+    identifiers_by_path: dict[str, list[str]] = {}
     for identifier in sorted(identifiers):
         evidence = snapshot.get(Kind.EVIDENCE, identifier)
         source_id = identifier if evidence is None else str(evidence["source_id"])
         path = _file_of(snapshot, project, source_id)
         if path is not None:
-            found.setdefault(path, []).append(identifier)
-    return found
+            identifiers_by_path.setdefault(path, []).append(identifier)
+    return identifiers_by_path
 
 
 def _file_of(snapshot: KnowledgeSnapshot, project: Path, source_id: str) -> str | None:
@@ -233,7 +239,7 @@ def _in_file(
 ) -> Iterator[EvidenceAuthorship]:
     """Yield who wrote the cited lines of one file; `whole` is what names none of them."""
     project = snapshot.path.parent
-    identifiers = [str(each.evidence["id"]) for each, _ in cited]
+    identifiers = [str(citation.evidence["id"]) for citation, _ in cited]
     try:
         text = Text.from_bytes(read_content(project, path))
     except UnreadableFile:
@@ -305,6 +311,6 @@ def open_trail(directory: AuditDir) -> Trail:
     return trail
 
 
-def resting(found: Iterable[ClaimAuthorship]) -> list[ClaimAuthorship]:
+def resting(claims: Iterable[ClaimAuthorship]) -> list[ClaimAuthorship]:
     """Return the claims that rest on lines that an AI wrote and no person approved."""
-    return [each for each in found if each.rests_on_unreviewed]
+    return [claim for claim in claims if claim.rests_on_unreviewed]

@@ -15,30 +15,30 @@ from vibes_lsp.store.audit_dir import find_audit_dir
 
 
 def provenance_report(
-    context: MethodContext, asked: parameters.ProvenanceReportParameters
+    context: MethodContext, request: parameters.ProvenanceReportParameters
 ) -> dict[str, Any]:
     """Return which claims cite lines that an AI wrote, and which rest on unreviewed ones."""
     snapshot = read_snapshot(context.knowledge.path)
-    if asked.claim_id is not None and snapshot.claim(asked.claim_id) is None:
-        raise UnknownId(f"no claim {asked.claim_id[:60]!r}", hint="see `vibes kb list claims`")
-    found = authorship_of_claims(snapshot, asked.claim_id)
+    if request.claim_id is not None and snapshot.claim(request.claim_id) is None:
+        raise UnknownId(f"no claim {request.claim_id[:60]!r}", hint="see `vibes kb list claims`")
+    claims = authorship_of_claims(snapshot, request.claim_id)
     return {
         "counts": {
-            "claims": len(found),
-            "ai_written": sum(each.is_ai_written for each in found),
-            "rests_on_unreviewed": len(resting(found)),
+            "claims": len(claims),
+            "ai_written": sum(claim.is_ai_written for claim in claims),
+            "rests_on_unreviewed": len(resting(claims)),
         },
-        "claims": [each.as_json() for each in found if each.is_ai_written],
+        "claims": [claim.as_json() for claim in claims if claim.is_ai_written],
     }
 
 
 def register_provenance(
-    context: MethodContext, asked: parameters.RegisterProvenanceParameters
+    context: MethodContext, request: parameters.RegisterProvenanceParameters
 ) -> dict[str, Any]:
     """Capture a session, context entry or annotation of the audit trail as a source."""
     trail = open_trail(find_audit_dir(context.knowledge.project))
-    source = trail_source(trail, asked.id)
-    result = register_source(
+    source = trail_source(trail, request.id)
+    registered = register_source(
         context.knowledge,
         source.content,
         locator=source.locator,
@@ -49,4 +49,4 @@ def register_provenance(
         media_type="application/jsonl",
         metadata=dict(source.metadata),
     )
-    return {**result.source.members(), "deduplicated": not result.is_new}
+    return {**registered.source.members(), "deduplicated": not registered.is_new}

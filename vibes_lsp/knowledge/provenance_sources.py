@@ -63,24 +63,24 @@ def trail_source(trail: Trail, identifier: str) -> TrailSource:
         UnknownId: Nothing has this id, or it is a record of another kind.
         AmbiguousId: Several have it.
     """
-    found = look_up(trail, identifier)
-    if found.kind == "session":
-        records = list(_records_of_session(trail, found.id))
-        return _source(trail, "session", found.id, "transcript", records)
-    if found.kind == "record" and found.record is not None and found.record.is_annotation:
-        return _source(trail, "annotation", found.id, "transcript", [found.record])
-    if found.kind == "entry" and found.entry is not None:
-        kind = str(found.entry.get("type") or "entry")
-        naming = trail.log.annotations_naming(found.id, _MAX_NAMED)
+    target = look_up(trail, identifier)
+    if target.kind == "session":
+        records = list(_records_of_session(trail, target.id))
+        return _source(trail, "session", target.id, "transcript", records)
+    if target.kind == "record" and target.record is not None and target.record.is_annotation:
+        return _source(trail, "annotation", target.id, "transcript", [target.record])
+    if target.kind == "entry" and target.entry is not None:
+        kind = str(target.entry.get("type") or "entry")
+        naming = trail.log.annotations_naming(target.id, _MAX_NAMED)
         return TrailSource(
-            _line({"kind": "entry", "id": found.id, "entry": found.entry}),
-            f"vibes:{kind}/{found.id}",
+            _line({"kind": "entry", "id": target.id, "entry": target.entry}),
+            f"vibes:{kind}/{target.id}",
             "message",
-            f"{kind} {found.id[:8]} of the audit trail",
-            _metadata(kind, found.id, [each.id for each in naming]),
+            f"{kind} {target.id[:8]} of the audit trail",
+            _metadata(kind, target.id, [annotation.id for annotation in naming]),
         )
     raise UnknownId(
-        f"{found.id[:8]} is not a session, context entry or annotation",
+        f"{target.id[:8]} is not a session, context entry or annotation",
         hint="`vibes stats --by session` and `vibes log` list them",
     )
 
@@ -88,7 +88,9 @@ def trail_source(trail: Trail, identifier: str) -> TrailSource:
 def _source(
     trail: Trail, kind: str, identifier: str, source_type: SourceType, records: list[LogRecord]
 ) -> TrailSource:
-    lines = [_line({"kind": "record", "id": each.id, "record": each.members}) for each in records]
+    lines = [
+        _line({"kind": "record", "id": record.id, "record": record.members}) for record in records
+    ]
     lines += [
         _line({"kind": "entry", "id": key, "entry": trail.manifest.entry(key)})
         for key in _entries_of(trail, records)
@@ -98,7 +100,7 @@ def _source(
         f"vibes:{kind}/{identifier}",
         source_type,
         f"{kind} {identifier[:8]} of the audit trail",
-        _metadata(kind, identifier, [each.id for each in records if each.is_annotation]),
+        _metadata(kind, identifier, [record.id for record in records if record.is_annotation]),
     )
 
 

@@ -70,9 +70,9 @@ def status(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
     }
 
 
-def search(context: MethodContext, asked: parameters.SearchParameters) -> Any:
+def search(context: MethodContext, request: parameters.SearchParameters) -> Any:
     """Return the objects that match a query."""
-    kinds = [kind for kind in SEARCHED if asked.kinds is None or kind.noun in asked.kinds]
+    kinds = [kind for kind in SEARCHED if request.kinds is None or kind.noun in request.kinds]
     context.index.refresh(kinds)
     hits = [
         {
@@ -82,84 +82,86 @@ def search(context: MethodContext, asked: parameters.SearchParameters) -> Any:
             "score": hit.score,
             "backend": hit.backend,
         }
-        for hit in context.index.search(asked.query, kinds, asked.limit, asked.backend)
+        for hit in context.index.search(request.query, kinds, request.limit, request.backend)
     ]
     if context.dialect is not Dialect.VOUCH_15:
         return hits
     return {"backend": hits[0]["backend"] if hits else "fts5", "hits": hits}
 
 
-def build_pack(context: MethodContext, asked: parameters.ContextParameters) -> dict[str, Any]:
+def build_pack(context: MethodContext, request: parameters.ContextParameters) -> dict[str, Any]:
     """Return a pack of objects for a task."""
     context.index.refresh(SEARCHED)
-    return build_context(context.index, asked, context.now())
+    return build_context(context.index, request, context.now())
 
 
 def read_object(
-    context: MethodContext, kind: Kind, asked: parameters.ReadParameters
+    context: MethodContext, kind: Kind, request: parameters.ReadParameters
 ) -> dict[str, Any] | None:
     """Return an object; None if there is none (an error in dialects of the reference)."""
     try:
-        found = context.knowledge.read(kind, asked.id)
+        knowledge_object = context.knowledge.read(kind, request.id)
     except InvalidObject:
-        if context.knowledge.exists(kind, asked.id):
+        if context.knowledge.exists(kind, request.id):
             raise
-        found = None
-    if found is None and context.dialect is not Dialect.SPEC:
-        raise UnknownId(f"no {kind.noun} {asked.id}")
-    return None if found is None else found.members()
+        knowledge_object = None
+    if knowledge_object is None and context.dialect is not Dialect.SPEC:
+        raise UnknownId(f"no {kind.noun} {request.id}")
+    return None if knowledge_object is None else knowledge_object.members()
 
 
-def list_objects(context: MethodContext, kind: Kind, asked: parameters.ListParameters) -> Any:
+def list_objects(context: MethodContext, kind: Kind, request: parameters.ListParameters) -> Any:
     """Return the objects of a kind that have the members of a filter."""
     context.index.refresh([kind])
-    wanted = {**(asked.model_extra or {}), **(asked.filter or {})}
-    found = [each for each in context.index.members(kind) if _matches(kind, each, wanted)]
-    end = None if asked.limit is None else asked.offset + asked.limit
-    items = found[asked.offset : end]
+    conditions = {**(request.model_extra or {}), **(request.filter or {})}
+    matching = [
+        members for members in context.index.members(kind) if _matches(kind, members, conditions)
+    ]
+    end = None if request.limit is None else request.offset + request.limit
+    items = matching[request.offset : end]
     if context.dialect is Dialect.VOUCH_15:
-        return {"items": items, "total": len(found)}
+        return {"items": items, "total": len(matching)}
     return items
 
 
-def list_pending(context: MethodContext, asked: parameters.ListParameters) -> Any:
+def list_pending(context: MethodContext, request: parameters.ListParameters) -> Any:
     """Return the proposals that wait for a decision."""
-    return list_objects(context, Kind.PENDING, asked)
+    return list_objects(context, Kind.PENDING, request)
 
 
-def source_verify(context: MethodContext, asked: parameters.VerifyParameters) -> Any:
+def source_verify(context: MethodContext, request: parameters.VerifyParameters) -> Any:
     """Compare sources with their captured bytes and files."""
-    states = list(verify_sources(context.knowledge, None if asked.id is None else [asked.id]))
+    states = list(verify_sources(context.knowledge, None if request.id is None else [request.id]))
     with changing(context.knowledge, context.actor, context.now()) as change:
-        details = {"ok": all(each.is_stored for each in states)}
-        change.record("source.verify", [each.id for each in states][:_MAX_EVENT_IDS], details)
+        details = {"ok": all(state.is_stored for state in states)}
+        change.record("source.verify", [state.id for state in states][:_MAX_EVENT_IDS], details)
     if context.dialect is not Dialect.SPEC:
         return [
             {
-                "source_id": each.id,
-                "title": each.title,
-                "stored_ok": each.is_stored,
-                "external_status": each.file_state,
-                "note": each.reason or None,
+                "source_id": state.id,
+                "title": state.title,
+                "stored_ok": state.is_stored,
+                "external_status": state.file_state,
+                "note": state.reason or None,
             }
-            for each in states
+            for state in states
         ]
     issues = [
         {
-            "id": each.id,
-            "kind": "stored" if not each.is_stored else each.file_state,
-            "detail": each.reason,
+            "id": state.id,
+            "kind": "stored" if not state.is_stored else state.file_state,
+            "detail": state.reason,
         }
-        for each in states
-        if each.reason
+        for state in states
+        if state.reason
     ]
-    return {"ok": all(each.is_stored for each in states), "issues": issues}
+    return {"ok": all(state.is_stored for state in states), "issues": issues}
 
 
-def lint_content(context: MethodContext, asked: parameters.LintParameters) -> dict[str, Any]:
+def lint_content(context: MethodContext, request: parameters.LintParameters) -> dict[str, Any]:
     """Return what is wrong in the content."""
     context.index.refresh()
-    days = STALE_DAYS if asked.stale_days is None else asked.stale_days
+    days = STALE_DAYS if request.stale_days is None else request.stale_days
     return _findings(lint(context.index, context.now(), stale_days=days))
 
 
@@ -169,17 +171,17 @@ def diagnose(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]
     return _findings(doctor(context.knowledge, context.index, context.now()))
 
 
-def audit(context: MethodContext, asked: parameters.AuditParameters) -> Any:
+def audit(context: MethodContext, request: parameters.AuditParameters) -> Any:
     """Return the last events."""
-    wanted = asked.filter or {}
-    tail = _AUDIT_TAIL if asked.tail is None else asked.tail
-    if not wanted:
+    conditions = request.filter or {}
+    tail = _AUDIT_TAIL if request.tail is None else request.tail
+    if not conditions:
         events = last_events(context.knowledge, tail)
     else:
         matching = (
             event
             for event in read_events(context.knowledge)
-            if all(event.get(name) == wanted[name] for name in wanted)
+            if all(event.get(name) == conditions[name] for name in conditions)
         )
         events = list(deque(matching, maxlen=tail))
     if context.dialect is Dialect.VOUCH_15:
@@ -187,9 +189,9 @@ def audit(context: MethodContext, asked: parameters.AuditParameters) -> Any:
     return events
 
 
-def export_check(context: MethodContext, asked: parameters.BundleParameters) -> dict[str, Any]:
+def export_check(context: MethodContext, request: parameters.BundleParameters) -> dict[str, Any]:
     """Check a bundle against its manifest."""
-    checked = check_bundle(bundle_path(context, asked.path))
+    checked = check_bundle(bundle_path(context, request.path))
     return {
         "ok": not checked.issues,
         "issues": list(checked.issues),
@@ -198,9 +200,9 @@ def export_check(context: MethodContext, asked: parameters.BundleParameters) -> 
     }
 
 
-def import_check(context: MethodContext, asked: parameters.BundleParameters) -> dict[str, Any]:
+def import_check(context: MethodContext, request: parameters.BundleParameters) -> dict[str, Any]:
     """Return what an import would do."""
-    checked = check_bundle(bundle_path(context, asked.path), context.knowledge)
+    checked = check_bundle(bundle_path(context, request.path), context.knowledge)
     return {
         "ok": not checked.issues,
         "new": list(checked.new),
@@ -219,8 +221,8 @@ def bundle_path(context: MethodContext, path: str) -> Path:
     return context.knowledge.project / path
 
 
-def _matches(kind: Kind, members: dict[str, Any], wanted: Mapping[str, Any]) -> bool:
-    for name, value in wanted.items():
+def _matches(kind: Kind, members: dict[str, Any], conditions: Mapping[str, Any]) -> bool:
+    for name, value in conditions.items():
         if name == "node_id":
             if value not in (members.get("source"), members.get("target")):
                 return False
@@ -231,30 +233,31 @@ def _matches(kind: Kind, members: dict[str, Any], wanted: Mapping[str, Any]) -> 
     return kind is not Kind.PENDING or members["status"] == "pending"
 
 
-def _findings(found: list[HealthFinding]) -> dict[str, Any]:
-    listed = sorted(found, key=lambda each: (each.severity, each.code, each.message))
+def _findings(findings: list[HealthFinding]) -> dict[str, Any]:
+    listed = sorted(findings, key=lambda finding: (finding.severity, finding.code, finding.message))
     severities = {"error": "error", "warning": "warn", "info": "warn"}
     return {
-        "ok": not any(each.severity == "error" for each in listed),
+        "ok": not any(finding.severity == "error" for finding in listed),
         "issues": [
             {
-                "id": each.object_ids[0] if each.object_ids else "",
-                "kind": each.code,
-                "severity": severities[each.severity],
-                "message": each.message,
+                "id": finding.object_ids[0] if finding.object_ids else "",
+                "kind": finding.code,
+                "severity": severities[finding.severity],
+                "message": finding.message,
             }
-            for each in listed
+            for finding in listed
         ],
         "findings": [
             {
-                "severity": each.severity,
-                "code": each.code,
-                "message": each.message,
-                "object_ids": list(each.object_ids),
+                "severity": finding.severity,
+                "code": finding.code,
+                "message": finding.message,
+                "object_ids": list(finding.object_ids),
             }
-            for each in listed
+            for finding in listed
         ],
         "counts": {
-            severity: sum(each.severity == severity for each in listed) for severity in severities
+            severity: sum(finding.severity == severity for finding in listed)
+            for severity in severities
         },
     }

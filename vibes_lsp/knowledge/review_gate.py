@@ -116,7 +116,9 @@ class ReviewGate:
         with changing(self._knowledge, actor, now) as change:
             if not errors:
                 payload["id"] = self._free_id(kind.kind, payload["id"])
-            errors += self.find_errors(kind, payload, now, {each.evidence.id for each in evidence})
+            errors += self.find_errors(
+                kind, payload, now, {planned.evidence.id for planned in evidence}
+            )
             proposal = Proposal(
                 id=f"{now:%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:8]}",
                 kind=kind.value,
@@ -127,8 +129,8 @@ class ReviewGate:
                 rationale=draft.rationale,
             )
             if not errors and not draft.dry_run:
-                for each in evidence:
-                    create_evidence(change, each)
+                for planned in evidence:
+                    create_evidence(change, planned)
                 change.create(Kind.PENDING, proposal)
                 details = {"kind": kind.value, "payload_summary": draft.summary()[:_SUMMARY]}
                 change.record("proposal.create", [proposal.id], details)
@@ -217,8 +219,8 @@ class ReviewGate:
         with changing(self._knowledge, actor, self._now()) as change:
             overdue = self.overdue(after_days)
             return [
-                _decide(change, each, "rejected", _EXPIRED, event="proposal.expire")
-                for each in overdue
+                _decide(change, proposal, "rejected", _EXPIRED, event="proposal.expire")
+                for proposal in overdue
             ]
 
     def overdue(self, after_days: int | None = None) -> list[Proposal]:
@@ -232,18 +234,18 @@ class ReviewGate:
         """
         days = after_days or self._knowledge.config().review.expire_pending_after_days
         limit = self._now() - timedelta(days=days)
-        return [each for each in self.pending() if each.proposed_at < limit]
+        return [proposal for proposal in self.pending() if proposal.proposed_at < limit]
 
     def pending(self) -> list[Proposal]:
         """Return the proposals that wait for a decision, the oldest first."""
-        found: list[Proposal] = []
-        for file in sorted(self._knowledge.files(Kind.PENDING), key=lambda each: each.id):
+        proposals: list[Proposal] = []
+        for file in sorted(self._knowledge.files(Kind.PENDING), key=lambda file: file.id):
             if not self._knowledge.exists(Kind.DECISION, file.id):
                 with suppress(VibesError):
                     proposal = self._knowledge.read(Kind.PENDING, file.id)
                     if isinstance(proposal, Proposal):
-                        found.append(proposal)
-        return found
+                        proposals.append(proposal)
+        return proposals
 
     def find_errors(
         self,
@@ -292,11 +294,11 @@ class ReviewGate:
     def _citation_errors(self, payload: dict[str, Any], new: set[str]) -> list[str]:
         cited = payload.get("evidence") or []
         errors = [
-            f"evidence: no source or evidence {each}"
-            for each in cited
-            if each not in new
-            and not self._knowledge.exists(Kind.SOURCE, each)
-            and not self._has_source(each)
+            f"evidence: no source or evidence {identifier}"
+            for identifier in cited
+            if identifier not in new
+            and not self._knowledge.exists(Kind.SOURCE, identifier)
+            and not self._has_source(identifier)
         ]
         is_relaxed = (
             payload.get("status", "working") == "working"
@@ -311,35 +313,35 @@ class ReviewGate:
         if not self._knowledge.exists(Kind.EVIDENCE, evidence_id):
             return False
         with suppress(VibesError):
-            found = self._knowledge.read(Kind.EVIDENCE, evidence_id)
-            if isinstance(found, Evidence):
-                return self._knowledge.exists(Kind.SOURCE, found.source_id)
+            evidence = self._knowledge.read(Kind.EVIDENCE, evidence_id)
+            if isinstance(evidence, Evidence):
+                return self._knowledge.exists(Kind.SOURCE, evidence.source_id)
         return False
 
     def _missing(self, payload: dict[str, Any], members: dict[str, Kind]) -> list[str]:
         return [
-            f"{name}: no {kind.noun} {each}"
+            f"{name}: no {kind.noun} {identifier}"
             for name, kind in members.items()
-            for each in payload.get(name) or []
-            if not self._knowledge.exists(kind, each)
+            for identifier in payload.get(name) or []
+            if not self._knowledge.exists(kind, identifier)
         ]
 
     def _free_id(self, kind: Kind, wished: str) -> str:
         """Return an id that neither an object nor a waiting proposal has."""
         waiting = set(self._waiting_ids(wished))
-        number, found = 1, wished
-        while found in waiting or self._knowledge.exists(kind, found):
+        number, candidate = 1, wished
+        while candidate in waiting or self._knowledge.exists(kind, candidate):
             number += 1
-            found = f"{wished}-{number}"
-        return found
+            candidate = f"{wished}-{number}"
+        return candidate
 
     def _waiting_ids(self, start: str) -> Iterator[str]:
         """Yield the ids with some start that proposals wish for; parses only files that have it."""
         for file in self._knowledge.files(Kind.PENDING):
             with suppress(VibesError):
-                data = self._knowledge.read_bytes(Kind.PENDING, file.id) or b""
-                if start.encode() in data:
-                    proposal = self._knowledge.parse(Kind.PENDING, file.id, data)
+                content = self._knowledge.read_bytes(Kind.PENDING, file.id) or b""
+                if start.encode() in content:
+                    proposal = self._knowledge.parse(Kind.PENDING, file.id, content)
                     if isinstance(proposal, Proposal):
                         yield str(proposal.payload.get("id"))
 
@@ -367,19 +369,19 @@ class ReviewGate:
         """
         try:
             kind = ProposalKind(pending.kind).kind
-            found = self._knowledge.read(kind, str(pending.payload.get("id")))
+            existing = self._knowledge.read(kind, str(pending.payload.get("id")))
         except (InvalidObject, ValueError):
             return False
-        if found is None:
+        if existing is None:
             return False
-        members = found.members()
+        members = existing.members()
         payload = _proposable(pending.payload)
-        wanted = parse_object(kind, payload, default_time=self._now()).members()
-        compared = (payload.keys() | _DECIDED) & wanted.keys()
-        if any(members.get(name) != wanted[name] for name in compared):
+        expected = parse_object(kind, payload, default_time=self._now()).members()
+        compared = (payload.keys() | _DECIDED) & expected.keys()
+        if any(members.get(name) != expected[name] for name in compared):
             return False
         return not any(
-            decided.status == "approved" and decided.payload.get("id") == found.id
+            decided.status == "approved" and decided.payload.get("id") == existing.id
             for decided in self._decisions()
         )
 
@@ -428,9 +430,9 @@ def _decide(
 
 def _set_approver(change: Change, decided: Proposal, created: KnowledgeObject) -> None:
     """Name who decides in a claim that another program wrote, and anybody may have named."""
-    found = change.knowledge.read(Kind.CLAIM, created.id) if isinstance(created, Claim) else None
-    if isinstance(found, Claim) and found.approved_by != decided.decided_by:
-        named = found.model_copy(update={"approved_by": decided.decided_by})
+    claim = change.knowledge.read(Kind.CLAIM, created.id) if isinstance(created, Claim) else None
+    if isinstance(claim, Claim) and claim.approved_by != decided.decided_by:
+        named = claim.model_copy(update={"approved_by": decided.decided_by})
         change.replace(Kind.CLAIM, named)
 
 

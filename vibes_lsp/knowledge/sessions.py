@@ -69,12 +69,12 @@ def end_session(
         session = _session(knowledge, session_id)
         if session.ended_at is not None:
             return session
-        notes = [each for each in (session.note, note) if each]
+        notes = [text for text in (session.note, note) if text]
         ended = session.model_copy(
             update={
                 "ended_at": now,
                 "note": "\n".join(notes) or None,
-                "proposal_ids": [each.id for each in _proposals(knowledge, session)],
+                "proposal_ids": [proposal.id for proposal in _proposals(knowledge, session)],
             }
         )
         change.replace(Kind.SESSION, ended)
@@ -105,7 +105,7 @@ def crystallize(
     approved: list[str] = []
     claims: list[str] = []
     failures: list[dict[str, str]] = []
-    for pending in [each for each in gate.pending() if each.session_id == session.id]:
+    for pending in [proposal for proposal in gate.pending() if proposal.session_id == session.id]:
         try:
             if not _is_of(session, pending):
                 raise InvalidObject(
@@ -139,13 +139,13 @@ def _summarize(change: Change, session: Session) -> str | None:
     created = _created(change.knowledge, session)
     if not created:
         return None
-    page_id, found = _summary_page(change.knowledge, session)
+    page_id, summary = _summary_page(change.knowledge, session)
     listed = "\n".join(f"- [[{identifier}]]" for _, identifier in created)
     content: dict[str, Any] = {
         "claims": [identifier for kind, identifier in created if kind is Kind.CLAIM],
         "body": f"{_heading(session)}\n\n{listed}\n",
     }
-    if found is None:
+    if summary is None:
         page = Page(
             id=page_id,
             title=f"Session {session.id}",
@@ -157,8 +157,10 @@ def _summarize(change: Change, session: Session) -> str | None:
         )
         change.create(Kind.PAGE, page)
         change.record("page.create", [page_id], {"session_id": session.id})
-    elif _lines(found.body) != _lines(content["body"]) or found.claims != content["claims"]:
-        change.replace(Kind.PAGE, found.model_copy(update={**content, "updated_at": change.moment}))
+    elif _lines(summary.body) != _lines(content["body"]) or summary.claims != content["claims"]:
+        change.replace(
+            Kind.PAGE, summary.model_copy(update={**content, "updated_at": change.moment})
+        )
         change.record("page.update", [page_id], {"session_id": session.id})
     return page_id
 
@@ -197,13 +199,13 @@ def _lines(text: str) -> list[str]:
 
 def _created(knowledge: KnowledgeBase, session: Session) -> list[tuple[Kind, str]]:
     """Return the objects that approved proposals of a session created, in their order."""
-    found: list[tuple[Kind, str]] = []
+    created: list[tuple[Kind, str]] = []
     for proposal in _proposals(knowledge, session):
         if proposal.status == "approved" and proposal.kind in set(ProposalKind):
             kind, identifier = ProposalKind(proposal.kind).kind, str(proposal.payload.get("id"))
             if knowledge.exists(kind, identifier):
-                found.append((kind, identifier))
-    return found
+                created.append((kind, identifier))
+    return created
 
 
 def _session(knowledge: KnowledgeBase, session_id: str) -> Session:
@@ -215,14 +217,14 @@ def _session(knowledge: KnowledgeBase, session_id: str) -> Session:
 
 def _proposals(knowledge: KnowledgeBase, session: Session) -> list[Proposal]:
     """Return the proposals of a session with their decisions, in their order."""
-    found: dict[str, Proposal] = {}
+    proposals: dict[str, Proposal] = {}
     for kind in (Kind.PENDING, Kind.DECISION):
         for file in knowledge.files(kind):
             with suppress(VibesError):
                 proposal = knowledge.read(kind, file.id)
                 if isinstance(proposal, Proposal) and _is_of(session, proposal):
-                    found[proposal.id] = proposal
-    return [found[identifier] for identifier in sorted(found)]
+                    proposals[proposal.id] = proposal
+    return [proposals[identifier] for identifier in sorted(proposals)]
 
 
 def _is_of(session: Session, proposal: Proposal) -> bool:

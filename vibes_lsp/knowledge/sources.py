@@ -141,11 +141,11 @@ def store_source(change: Change, source: Source, content: bytes) -> RegisteredSo
         InvalidObject: The source that is there breaks a rule.
         VibesError: The knowledge base cannot be written.
     """
-    found = change.knowledge.read(Kind.SOURCE, source.id)
+    stored = change.knowledge.read(Kind.SOURCE, source.id)
     change.write_content(source.id, content)
-    is_new = found is None and change.create(Kind.SOURCE, source)
+    is_new = stored is None and change.create(Kind.SOURCE, source)
     change.record("source.register", [source.id], {"deduplicated": not is_new})
-    return RegisteredSource(found if isinstance(found, Source) else source, is_new=is_new)
+    return RegisteredSource(stored if isinstance(stored, Source) else source, is_new=is_new)
 
 
 def register_file(
@@ -230,10 +230,10 @@ def plan_evidence(
         source = source_of(content, relative, now)
         locator = locator_in(knowledge, source, relative, locator)
     else:
-        found = knowledge.read(Kind.SOURCE, inline.source_id or "")
-        if not isinstance(found, Source):
+        cited_source = knowledge.read(Kind.SOURCE, inline.source_id or "")
+        if not isinstance(cited_source, Source):
             raise InvalidObject("evidence: source_id: no such source; name one, or a path")
-        source = found
+        source = cited_source
         _check_named_file(knowledge, source, locator)
     captured = knowledge.content_of(source.id) if content is None else content
     if captured is not None and hashlib.sha256(captured).hexdigest() != source.id:
@@ -265,8 +265,8 @@ def locator_in(knowledge: KnowledgeBase, source: Source, path: str, locator: str
     if lines.path is not None:
         raise InvalidObject("evidence: locator: names another file than path")
     known = knowledge.read(Kind.SOURCE, source.id)
-    found = known if isinstance(known, Source) else source
-    is_known_so = file_of_source(knowledge.project, found.members()) == path
+    stored_source = known if isinstance(known, Source) else source
+    is_known_so = file_of_source(knowledge.project, stored_source.members()) == path
     return locator if is_known_so else f"{path}#{locator}"
 
 
@@ -300,8 +300,8 @@ def create_evidence(change: Change, planned: PlannedEvidence) -> None:
         change.write_content(planned.source.id, planned.content)
     known = change.knowledge.read(Kind.EVIDENCE, evidence.id)
     if known is not None:
-        found, wanted = known.members(), evidence.members()
-        if any(found.get(name) != wanted.get(name) for name in _MEANING):
+        stored_members, members = known.members(), evidence.members()
+        if any(stored_members.get(name) != members.get(name) for name in _MEANING):
             raise InvalidObject(
                 f"evidence {evidence.id}: its file says something else than these lines",
                 hint="find out who wrote the file, and remove it",
@@ -354,10 +354,10 @@ def _evidence(
 
 def quoted_lines(content: bytes, locator: str) -> str | None:
     """Return the lines of a source that a locator names; None for another locator, or beyond."""
-    found = parse_locator(locator)
-    if found is None or found.counts_bytes:
+    lines = parse_locator(locator)
+    if lines is None or lines.counts_bytes:
         return None
-    start, end = found.start, found.end
+    start, end = lines.start, lines.end
     named = Text.from_bytes(content).lines[start - 1 : end]
     text = "\n".join(named).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return text if len(named) == end - start + 1 else None
@@ -420,11 +420,11 @@ def _project_path(knowledge: KnowledgeBase, path: str) -> str:
         InvalidObject: It leads out of it.
     """
     project = knowledge.project.resolve()
-    given = Path(path)
+    file_path = Path(path)
     relative = path
-    if given.is_absolute():
+    if file_path.is_absolute():
         try:
-            relative = given.resolve().relative_to(project).as_posix()
+            relative = file_path.resolve().relative_to(project).as_posix()
         except (OSError, RuntimeError, ValueError):
             raise InvalidObject("path: leads out of the project") from None
     if not can_be_in_project(relative) or not is_inside(project / relative, project):

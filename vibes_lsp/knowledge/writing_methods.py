@@ -28,66 +28,66 @@ from vibes_lsp.knowledge.sources import (
 )
 
 
-def register_text(context: MethodContext, asked: parameters.RegisterParameters) -> dict[str, Any]:
+def register_text(context: MethodContext, request: parameters.RegisterParameters) -> dict[str, Any]:
     """Capture a text as a source."""
     return _registered(
         register_source(
             context.knowledge,
-            asked.content.encode("utf-8"),
-            locator=asked.locator or asked.title or "inline",
+            request.content.encode("utf-8"),
+            locator=request.locator or request.title or "inline",
             actor=context.actor,
             now=context.now(),
-            source_type=asked.type,
-            title=asked.title,
-            media_type=asked.media_type or "text/plain",
-            tags=asked.tags or (),
+            source_type=request.type,
+            title=request.title,
+            media_type=request.media_type or "text/plain",
+            tags=request.tags or (),
         )
     )
 
 
 def register_source_from_path(
-    context: MethodContext, asked: parameters.RegisterPathParameters
+    context: MethodContext, request: parameters.RegisterPathParameters
 ) -> dict[str, Any]:
     """Capture a file of the project as a source."""
     return _registered(
         register_file(
             context.knowledge,
-            asked.path,
+            request.path,
             actor=context.actor,
             now=context.now(),
-            source_type=asked.type,
-            title=asked.title,
-            media_type=asked.media_type or "text/plain",
+            source_type=request.type,
+            title=request.title,
+            media_type=request.media_type or "text/plain",
         )
     )
 
 
-def propose_claim(context: MethodContext, asked: ClaimDraft) -> dict[str, Any]:
+def propose_claim(context: MethodContext, request: ClaimDraft) -> dict[str, Any]:
     """Propose a claim."""
-    return _propose(context, asked)
+    return _propose(context, request)
 
 
-def propose_page(context: MethodContext, asked: PageDraft) -> dict[str, Any]:
+def propose_page(context: MethodContext, request: PageDraft) -> dict[str, Any]:
     """Propose a page."""
-    return _propose(context, asked)
+    return _propose(context, request)
 
 
-def propose_entity(context: MethodContext, asked: EntityDraft) -> dict[str, Any]:
+def propose_entity(context: MethodContext, request: EntityDraft) -> dict[str, Any]:
     """Propose an entity."""
-    return _propose(context, asked)
+    return _propose(context, request)
 
 
-def propose_relation(context: MethodContext, asked: RelationDraft) -> dict[str, Any]:
+def propose_relation(context: MethodContext, request: RelationDraft) -> dict[str, Any]:
     """Propose a relation."""
-    return _propose(context, asked)
+    return _propose(context, request)
 
 
-def approve(context: MethodContext, asked: parameters.ApproveParameters) -> dict[str, Any]:
+def approve(context: MethodContext, request: parameters.ApproveParameters) -> dict[str, Any]:
     """Approve a proposal."""
     decision = context.gate.approve(
-        asked.proposal_id,
+        request.proposal_id,
         actor=context.actor,
-        reason=asked.reason,
+        reason=request.reason,
         may_approve_own=context.may_approve_own,
     )
     noun = "" if decision.kind is None else decision.kind.noun
@@ -100,86 +100,92 @@ def approve(context: MethodContext, asked: parameters.ApproveParameters) -> dict
     }
 
 
-def reject(context: MethodContext, asked: parameters.RejectParameters) -> dict[str, Any]:
+def reject(context: MethodContext, request: parameters.RejectParameters) -> dict[str, Any]:
     """Reject a proposal."""
-    context.gate.reject(asked.proposal_id, actor=context.actor, reason=asked.reason)
-    return {"ok": True, "proposal_id": asked.proposal_id, "status": "rejected"}
+    context.gate.reject(request.proposal_id, actor=context.actor, reason=request.reason)
+    return {"ok": True, "proposal_id": request.proposal_id, "status": "rejected"}
 
 
-def supersede(context: MethodContext, asked: parameters.SupersedeParameters) -> dict[str, Any]:
+def supersede(context: MethodContext, request: parameters.SupersedeParameters) -> dict[str, Any]:
     """Mark a claim as superseded by another."""
-    old, new = _lifecycle(context).supersede(asked.old_id, asked.new_id, asked.reason)
+    old, new = _lifecycle(context).supersede(request.old_id, request.new_id, request.reason)
     return {"ok": True, "old": old.id, "new": new.id, "status": old.status}
 
 
-def contradict(context: MethodContext, asked: parameters.ContradictParameters) -> dict[str, Any]:
+def contradict(context: MethodContext, request: parameters.ContradictParameters) -> dict[str, Any]:
     """Record that two claims contradict each other."""
-    first, second, relation = _lifecycle(context).contradict(asked.a_id, asked.b_id, asked.reason)
+    first, second, relation = _lifecycle(context).contradict(
+        request.a_id, request.b_id, request.reason
+    )
     return {"ok": True, "a": first.id, "b": second.id, "relation_id": relation}
 
 
-def archive(context: MethodContext, asked: parameters.ArchiveParameters) -> dict[str, Any]:
+def archive(context: MethodContext, request: parameters.ArchiveParameters) -> dict[str, Any]:
     """Archive a claim or a page."""
-    found = _lifecycle(context).archive(asked.id, asked.reason)
-    return {"ok": True, "id": found.id, "status": found.status}
+    archived = _lifecycle(context).archive(request.id, request.reason)
+    return {"ok": True, "id": archived.id, "status": archived.status}
 
 
-def confirm(context: MethodContext, asked: parameters.ArchiveParameters) -> dict[str, Any]:
+def confirm(context: MethodContext, request: parameters.ArchiveParameters) -> dict[str, Any]:
     """Confirm that a claim still holds."""
-    claim = _lifecycle(context).confirm(asked.id)
+    claim = _lifecycle(context).confirm(request.id)
     return {"ok": True, "id": claim.id, "last_confirmed_at": _iso(claim.last_confirmed_at)}
 
 
-def cite(context: MethodContext, asked: parameters.CiteParameters) -> Any:
+def cite(context: MethodContext, request: parameters.CiteParameters) -> Any:
     """Add citations to a claim, or return those that it has."""
-    if asked.evidence is None:
-        return citations_of(context.knowledge, asked.id)
-    cited = asked.evidence if isinstance(asked.evidence, list) else [asked.evidence]
-    claim = _lifecycle(context).cite(asked.id, cited)
+    if request.evidence is None:
+        return citations_of(context.knowledge, request.id)
+    cited = request.evidence if isinstance(request.evidence, list) else [request.evidence]
+    claim = _lifecycle(context).cite(request.id, cited)
     return {"ok": True, "id": claim.id, "evidence": claim.evidence}
 
 
 def session_start(
-    context: MethodContext, asked: parameters.SessionStartParameters
+    context: MethodContext, request: parameters.SessionStartParameters
 ) -> dict[str, Any]:
     """Start a session."""
     session = start_session(
-        context.knowledge, actor=context.actor, now=context.now(), task=asked.task, note=asked.note
+        context.knowledge,
+        actor=context.actor,
+        now=context.now(),
+        task=request.task,
+        note=request.note,
     )
     return {"session_id": session.id, **session.members()}
 
 
-def session_end(context: MethodContext, asked: parameters.SessionEndParameters) -> dict[str, Any]:
+def session_end(context: MethodContext, request: parameters.SessionEndParameters) -> dict[str, Any]:
     """End a session."""
     session = end_session(
         context.knowledge,
-        asked.session_id,
+        request.session_id,
         actor=context.actor,
         now=context.now(),
-        note=asked.note,
+        note=request.note,
     )
     return {"ok": True, "proposals": len(session.proposal_ids), **session.members()}
 
 
 def crystallize_session(
-    context: MethodContext, asked: parameters.CrystallizeParameters
+    context: MethodContext, request: parameters.CrystallizeParameters
 ) -> dict[str, Any]:
     """Approve what a session proposed, and write its summary."""
-    result = crystallize(
+    crystallized = crystallize(
         context.knowledge,
         context.gate,
-        asked.session_id,
+        request.session_id,
         actor=context.actor,
         now=context.now(),
-        with_page=asked.write_summary_page and not asked.no_page,
+        with_page=request.write_summary_page and not request.no_page,
     )
     return {
-        "page_id": result.page_id,
-        "claims_promoted": len(result.claims),
-        "session_id": asked.session_id,
-        "approved": list(result.approved),
-        "failures": list(result.failures),
-        "summary_page_id": result.page_id,
+        "page_id": crystallized.page_id,
+        "claims_promoted": len(crystallized.claims),
+        "session_id": request.session_id,
+        "approved": list(crystallized.approved),
+        "failures": list(crystallized.failures),
+        "summary_page_id": crystallized.page_id,
     }
 
 
@@ -196,41 +202,41 @@ def index_rebuild(context: MethodContext, _: parameters.Parameters) -> dict[str,
     }
 
 
-def write_bundle(context: MethodContext, asked: parameters.ExportParameters) -> dict[str, Any]:
+def write_bundle(context: MethodContext, request: parameters.ExportParameters) -> dict[str, Any]:
     """Write a bundle."""
-    target = bundle_path(context, asked.out)
+    target = bundle_path(context, request.out)
     exported = export_bundle(
         context.knowledge,
         target,
         actor=context.actor,
         now=context.now(),
-        with_decisions=not asked.without_decided,
+        with_decisions=not request.without_decided,
     )
     return {
-        "path": asked.out,
-        "out": asked.out,
+        "path": request.out,
+        "out": request.out,
         "files": exported.files,
         "bytes": exported.size,
         "bundle_id": exported.bundle_id,
     }
 
 
-def apply_bundle(context: MethodContext, asked: parameters.ImportParameters) -> dict[str, Any]:
+def apply_bundle(context: MethodContext, request: parameters.ImportParameters) -> dict[str, Any]:
     """Import a bundle."""
-    result = import_bundle(
+    imported = import_bundle(
         context.knowledge,
-        bundle_path(context, asked.path),
+        bundle_path(context, request.path),
         actor=context.actor,
         now=context.now(),
-        on_conflict=asked.on_conflict,
+        on_conflict=request.on_conflict,
     )
     return {
-        "imported": len(result.written),
-        "skipped": len(result.skipped),
-        "overwritten": len(result.overwritten),
-        "written": [*result.written, *result.overwritten],
-        "skipped_conflicts": list(result.skipped),
-        "on_conflict": asked.on_conflict,
+        "imported": len(imported.written),
+        "skipped": len(imported.skipped),
+        "overwritten": len(imported.overwritten),
+        "written": [*imported.written, *imported.overwritten],
+        "skipped_conflicts": list(imported.skipped),
+        "on_conflict": request.on_conflict,
     }
 
 
@@ -254,8 +260,8 @@ def _lifecycle(context: MethodContext) -> Lifecycle:
     return Lifecycle(context.knowledge, context.actor, context.now())
 
 
-def _registered(result: RegisteredSource) -> dict[str, Any]:
-    return {**result.source.members(), "deduplicated": not result.is_new}
+def _registered(registered: RegisteredSource) -> dict[str, Any]:
+    return {**registered.source.members(), "deduplicated": not registered.is_new}
 
 
 def _iso(moment: datetime | None) -> str | None:
