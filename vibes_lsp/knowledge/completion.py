@@ -36,7 +36,7 @@ _TARGETS: Final[dict[str, Sequence[Kind]]] = {
 }
 _MAX_LINE: Final = 1_000
 _MAX_LINES: Final = 500
-_MAX_FOUND: Final = 100
+_MAX_SUGGESTIONS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,12 @@ class Completion:
 
     Attributes:
         begun: The text before the place that is replaced.
-        found: The suggestions, the best first.
+        suggestions: The suggestions, the best first.
         is_complete: Whether there are no more.
     """
 
     begun: str
-    found: tuple[Suggestion, ...]
+    suggestions: tuple[Suggestion, ...]
     is_complete: bool
 
 
@@ -166,4 +166,6 @@ def _ids(snapshot: KnowledgeSnapshot, kinds: Sequence[Kind], begun: str) -> Comp
             elif part in identifier.lower() or part in title.lower():
                 containing.append(Suggestion(identifier, kind.noun, title))
     suggestions = (*first, *containing)
-    return Completion(begun, suggestions[:_MAX_FOUND], is_complete=len(suggestions) <= _MAX_FOUND)
+    return Completion(
+        begun, suggestions[:_MAX_SUGGESTIONS], is_complete=len(suggestions) <= _MAX_SUGGESTIONS
+    )

@@ -150,7 +150,7 @@ async def complete_ids(
             sort_text=f"{number:04}",
             text_edit=types.TextEdit(replaced, candidate.text),
         )
-        for number, candidate in enumerate(completion.found)
+        for number, candidate in enumerate(completion.suggestions)
     ]
     return types.CompletionList(is_incomplete=not completion.is_complete, items=items)
 
