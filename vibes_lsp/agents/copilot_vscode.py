@@ -96,7 +96,7 @@ def _checked(edits: tuple[FileEdit, ...], answer: str) -> FilesEdited | None:
 
     Args:
         edits: What was asked for.
-        told: The tool's answer. It names failures, but not which of several edits failed, and
+        answer: The tool's answer. It names failures, but not which of several edits failed, and
             corrections that a model made to the texts.
     """
     has_failed = any(words in answer for words in _FAILED)
