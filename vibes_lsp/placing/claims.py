@@ -65,11 +65,11 @@ def claims_of(trail: Trail, lineages: Iterable[Lineage]) -> tuple[RecordClaim, .
     """Return those of the annotations of a file that have no line hashes, in the order of rank."""
     shown = deduplicate(sorted(lineages, key=lambda lineage: lineage.rank))
     return tuple(
-        _claim(trail, each, recorded)
-        for each in shown
-        if not each.is_placeholder
-        and each.lineage.action != Action.DELETE
-        and (recorded := _range(each.lineage)) is not None
+        _claim(trail, annotation, recorded)
+        for annotation in shown
+        if not annotation.is_placeholder
+        and annotation.lineage.action != Action.DELETE
+        and (recorded := _range(annotation.lineage)) is not None
     )
 
 

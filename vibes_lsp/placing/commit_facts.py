@@ -52,12 +52,12 @@ def exact_owners(records: Iterable[HunkRecord], blob: Blob) -> dict[int, LineOwn
         records: Records of the file; of two about one line the first owns it.
         blob: The text.
     """
-    found: dict[int, LineOwner] = {}
+    owners: dict[int, LineOwner] = {}
     for record in records:
         if record.is_of_text(blob.content):
             for number, known in enumerate(record.hashes, record.first):
-                found.setdefault(number, record.owner(known, is_sure=True))
-    return found
+                owners.setdefault(number, record.owner(known, is_sure=True))
+    return owners
 
 
 def placed_owners(
@@ -81,11 +81,11 @@ def placed_owners(
         moved: The ids of the records of other files, whose lines those have lost; taken only where
             they are complete, with a distinctive line.
     """
-    found: dict[int, LineOwner] = {}
+    placed: dict[int, LineOwner] = {}
     free = set(brought)
     complete = [record for record in records if _is_complete(record, blob, free)]
-    others = (record for record in records if record not in complete and record.id not in moved)
-    ordered = [*complete, *others]
+    partial = (record for record in records if record not in complete and record.id not in moved)
+    ordered = [*complete, *partial]
     for is_sure in (True, False):  # evidence comes before rank (R7)
         for record in ordered:
             owners = (
@@ -97,9 +97,9 @@ def placed_owners(
                 number: owner for number, owner in owners.items() if owner.is_sure or not is_sure
             }
             for number, owner in taken.items():
-                found[number] = owner._replace(is_sure=owner.is_sure and not is_boundary)
+                placed[number] = owner._replace(is_sure=owner.is_sure and not is_boundary)
             free -= taken.keys()
-    return found
+    return placed
 
 
 def _is_complete(record: HunkRecord, blob: Blob, free: AbstractSet[int]) -> bool:

@@ -70,25 +70,25 @@ class BroughtRecords:
 
     def of_file(self, path: str, blob: Blob) -> list[HunkRecord]:
         """Return those of a file, and those of other files that may stand in it completely."""
-        found = set(self._by_path.get(path, ()))
+        numbers = set(self._by_path.get(path, ()))
         for line in set(blob.hashed.hashes):
-            found.update(self._by_first_line.get(line, ()))
-        return [self.records[number] for number in sorted(found)]
+            numbers.update(self._by_first_line.get(line, ()))
+        return [self.records[number] for number in sorted(numbers)]
 
     @cached_property
     def _by_path(self) -> Mapping[str, Sequence[int]]:
-        found: dict[str, list[int]] = {}
+        numbers: dict[str, list[int]] = {}
         for number, record in enumerate(self.records):
-            found.setdefault(record.path, []).append(number)
-        return found
+            numbers.setdefault(record.path, []).append(number)
+        return numbers
 
     @cached_property
     def _by_first_line(self) -> Mapping[str, Sequence[int]]:
-        found: dict[str, list[int]] = {}
+        numbers: dict[str, list[int]] = {}
         for number, record in enumerate(self.records):
             if record.hashes:
-                found.setdefault(record.hashes[0], []).append(number)
-        return found
+                numbers.setdefault(record.hashes[0], []).append(number)
+        return numbers
 
 
 class CommitRecords:
@@ -158,10 +158,10 @@ class CommitRecords:
                 missing.setdefault(log, []).append(commit)
         for log, commits in missing.items():
             for commit, ids in ids_added(self._repository, commits, log).items():
-                found = map(self._records.of_id, ids)
+                added = map(self._records.of_id, ids)
                 # A back-fill comes with a later commit than its lines.
                 self._brought[commit, log] = BroughtRecords(
-                    [record for record in found if record is not None and not record.is_remap]
+                    [record for record in added if record is not None and not record.is_remap]
                 )
         return {file: self._brought[key] for file, key in wanted.items()}
 
@@ -219,18 +219,18 @@ class CommitRecords:
         """
         blob = self.blob(commit, name)
         try:
-            found = dict(self.exact(commit, name))
+            owners = dict(self.exact(commit, name))
         except HistoryUnavailable:
-            found = {}
+            owners = {}
         path = self._path(name)
         records = sorted(
             (record for record in self._records.of_file(path) if record.hashes),
             key=lambda record: record.moment,
             reverse=True,
         )
-        free = set(range(len(blob.text.lines))) - found.keys()
-        found |= placed_owners(records, blob, free, is_boundary=True)
-        return [found.get(number) for number in range(len(blob.text.lines))]
+        free = set(range(len(blob.text.lines))) - owners.keys()
+        owners |= placed_owners(records, blob, free, is_boundary=True)
+        return [owners.get(number) for number in range(len(blob.text.lines))]
 
     def may_be_reformatted(self, commit: str, name: str, numbers: AbstractSet[int]) -> bool:
         """Whether a commit may have changed only white space of lines that it brought to a file.
@@ -330,7 +330,7 @@ class CommitRecords:
         return self._repository.shallow_boundary()
 
     def _find_owners(self, commit: str, name: str) -> Mapping[int, LineOwner]:
-        found = dict(self.exact(commit, name))
+        exact = dict(self.exact(commit, name))
         path, blob = self._path(name), self.blob(commit, name)
         brought = self.brought([(commit, name)])[commit, name].of_file(path, blob)
         of_file = self._records.of_file(path)
@@ -353,11 +353,11 @@ class CommitRecords:
             reverse=True,
         )
         if not wanted:
-            return found
+            return exact
         is_boundary = commit in self.boundary
-        free = self._lines_of(commit, name, is_boundary=is_boundary) - found.keys()
+        free = self._lines_of(commit, name, is_boundary=is_boundary) - exact.keys()
         placed = placed_owners(wanted, blob, free, is_boundary=is_boundary, moved=moved)
-        return {**found, **placed}
+        return {**exact, **placed}
 
     def _latest_parent(self, commit: str) -> datetime:
         """Return when the latest parent was committed: no parent has a record from after that."""
@@ -398,8 +398,8 @@ class CommitRecords:
             return not everything.isdisjoint(wanted)
         return bool(wanted) and any(
             not wanted.isdisjoint(record.known_hashes)
-            for other in files
-            for record in self._records.of_file(self._path(other))
+            for file in files
+            for record in self._records.of_file(self._path(file))
         )
 
     def _long(self, commit: str, name: str, numbers: AbstractSet[int]) -> set[str]:
@@ -421,13 +421,13 @@ class CommitRecords:
         reverted = _REVERTED.search("" if known is None else known.message)
         if reverted is not None and (undone := self._patch(reverted[1])) is not None:
             sources.append(undone)
-        found: dict[Place, tuple[str, Place]] = {}
+        moves: dict[Place, tuple[str, Place]] = {}
         for parent, patch in sources:
             removed = _blocks(patch, is_removed=True)
             before = partial(self._lines, parent)
             for here, there in moved_lines(removed, added, before).items():
-                found.setdefault(here, (parent, there))
-        return found
+                moves.setdefault(here, (parent, there))
+        return moves
 
     def _lines(self, commit: str, name: str) -> Sequence[str]:
         return self.blob(commit, name).text.lines

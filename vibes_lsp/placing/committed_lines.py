@@ -320,12 +320,12 @@ class CommittedOwners:
         files = dict.fromkeys((origin.commit, origin.path) for origin in origins if origin)
         incomplete = self._incomplete_in(origins)
         self.commits.brought(incomplete)  # at once
-        found = {
+        owners = {
             file: self.commits.owners(*file) if file in incomplete else self.commits.exact(*file)
             for file in files
         }
         return [
-            found[origin.commit, origin.path].get(origin.number) if origin else None
+            owners[origin.commit, origin.path].get(origin.number) if origin else None
             for origin in origins
         ]
 
@@ -346,10 +346,10 @@ class CommittedOwners:
         }
         self._summarise(left.items())
         for (commit, name), lines in left.items():
-            for number, (parent, (other, there)) in self.commits.moved(
+            for number, (parent, (source, there)) in self.commits.moved(
                 commit, name, lines.keys()
             ).items():
-                before = self._owners_of(parent, other, moves - 1)
+                before = self._owners_of(parent, source, moves - 1)
                 if there < len(before):
                     owners[lines[number]] = before[there]
 
@@ -402,8 +402,8 @@ def _without_owner(
 
     For each the number of the line, by its number in that file.
     """
-    found: dict[tuple[str, str], dict[int, int]] = {}
+    unowned: dict[tuple[str, str], dict[int, int]] = {}
     for number, (origin, owner) in enumerate(zip(origins, owners, strict=True)):
         if origin is not None and owner is None:
-            found.setdefault((origin.commit, origin.path), {})[origin.number] = number
-    return found
+            unowned.setdefault((origin.commit, origin.path), {})[origin.number] = number
+    return unowned

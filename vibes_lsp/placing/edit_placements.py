@@ -47,40 +47,42 @@ def place_annotations(
     shown = deduplicate(_edits(lineages))
     of_record = {
         identifier: number
-        for number, each in enumerate(shown)
-        for lineage in (*each.duplicates, each.lineage)
+        for number, annotation in enumerate(shown)
+        for lineage in (*annotation.duplicates, annotation.lineage)
         for identifier in lineage.ids
     }
-    for number, each in enumerate(shown):  # what waits of an edit belongs to its hunks
-        of_record.setdefault(each.lineage.edit, number)
+    for number, annotation in enumerate(shown):  # what waits of an edit belongs to its hunks
+        of_record.setdefault(annotation.lineage.edit, number)
     lines: dict[int, list[int]] = {}
     for number, owner in enumerate(owned.owners):
         if owner is not None and (own := of_record.get(owner.record)) is not None:
             lines.setdefault(own, []).append(number)
     placements = [
-        _place(path, text, each, owned, lines.get(number, ()), snapshots)
-        for number, each in enumerate(shown)
+        _place(path, text, annotation, owned, lines.get(number, ()), snapshots)
+        for number, annotation in enumerate(shown)
     ]
-    return _mark_replaced(sorted(placements, key=lambda each: each.sort_key), len(text.lines))
+    return _mark_replaced(
+        sorted(placements, key=lambda placement: placement.sort_key), len(text.lines)
+    )
 
 
 def _edits(lineages: Iterable[Lineage]) -> list[Lineage]:
     """Return annotations in the order of rank, with the hunks of an edit as one (R32)."""
-    found: dict[str, Lineage] = {}
+    edits: dict[str, Lineage] = {}
     for lineage in sorted(lineages, key=lambda lineage: lineage.rank):
         name = lineage.current.id if lineage.superseded_by else lineage.edit
-        first = found.get(name)
+        first = edits.get(name)
         if first is None:
-            found[name] = lineage
+            edits[name] = lineage
         else:
             members = {member.id: member for member in (*first.members, *lineage.members)}
-            found[name] = replace(
+            edits[name] = replace(
                 first,
                 members=tuple(sorted(members.values(), key=lambda member: member.rank)),
                 is_pending=first.is_pending or lineage.is_pending,
                 depends_on_head=first.depends_on_head or lineage.depends_on_head,
             )
-    return list(found.values())
+    return list(edits.values())
 
 
 def _place(  # noqa: PLR0917  # facts about one annotation
@@ -155,10 +157,10 @@ def _kinds(
     owned: TextOwners, numbers: Sequence[int], first: int, end: int | None
 ) -> tuple[LineKind, ...]:
     """Return what is known of lines, from a first one to before another one, as an edit's."""
-    found = [LineKind.UNRECORDED] * ((end or first) - first)
+    kinds = [LineKind.UNRECORDED] * ((end or first) - first)
     for number in numbers:
-        found[number - first] = owned.kinds[number]
-    return tuple(found)
+        kinds[number - first] = owned.kinds[number]
+    return tuple(kinds)
 
 
 def place_function(record: LogRecord, anchor_hash: str | None, source: Text) -> LocatedRange:
@@ -206,16 +208,18 @@ def _mark_replaced(placements: Sequence[Placement], length: int) -> list[Placeme
     """Set `replaced_by` of lost annotations to the next later edit that wrote the whole file."""
     whole = sorted(
         (
-            each
-            for each in placements
-            if each.may_own_lines and each.located.sure and each.owned_ranges == ((1, length),)
+            placement
+            for placement in placements
+            if placement.may_own_lines
+            and placement.located.sure
+            and placement.owned_ranges == ((1, length),)
         ),
-        key=lambda each: each.lineage.rank,
+        key=lambda placement: placement.lineage.rank,
     )
-    found = list(placements)
-    for number, each in enumerate(found if whole else ()):
-        if each.may_own_lines and each.located.state == State.LOST:
-            later = (other for other in whole if other.lineage.rank > each.lineage.rank)
+    marked = list(placements)
+    for number, placement in enumerate(marked if whole else ()):
+        if placement.may_own_lines and placement.located.state == State.LOST:
+            later = (writer for writer in whole if writer.lineage.rank > placement.lineage.rank)
             if (by := next(later, None)) is not None:
-                found[number] = replace(each, replaced_by=by.current.id)
-    return found
+                marked[number] = replace(placement, replaced_by=by.current.id)
+    return marked

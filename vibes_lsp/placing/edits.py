@@ -118,8 +118,8 @@ def logged_lines(records: Iterable[Members]) -> LoggedLines:
     Args:
         records: The annotations of the log that the commit being made begins with.
     """
-    found: dict[str, Counter[str]] = {}
+    logged: dict[str, Counter[str]] = {}
     for record in records:
         if hashes := split_hashes(record.get("line_hashes")):
-            found.setdefault(edit_id(record), Counter()).update(hashes)
-    return found
+            logged.setdefault(edit_id(record), Counter()).update(hashes)
+    return logged

@@ -58,11 +58,11 @@ class FileNames:
     def new_names(self) -> Mapping[str, str]:
         """The names that files have now which were renamed: from the client, else from git."""
         unknown = [name for name in self._gone if name not in self._renamed]
-        found = {**self._names_in_git(unknown), **self._renamed}
+        names = {**self._names_in_git(unknown), **self._renamed}
         return {
             name: now
             for name in self._gone
-            if (now := found.get(name)) is not None and self._exists(now)
+            if (now := names.get(name)) is not None and self._exists(now)
         }
 
     def _names_in_git(self, names: Iterable[str]) -> Mapping[str, str]:
@@ -70,12 +70,12 @@ class FileNames:
         if self._repository is None:
             return {}
         prefix = self._repository.prefix_of(self._trail.directory.project)
-        found = current_names(
+        current = current_names(
             self._repository, [prefix + name for name in names if can_be_in_project(name)]
         )
         return {
             name.removeprefix(prefix): now.removeprefix(prefix)
-            for name, now in found.items()
+            for name, now in current.items()
             if now.startswith(prefix)
         }
 

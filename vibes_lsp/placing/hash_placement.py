@@ -25,10 +25,10 @@ class HashedText:
     @cached_property
     def places(self) -> Mapping[str, Sequence[int]]:
         """Where lines with a hash are, ascending."""
-        found: dict[str, list[int]] = {}
+        places: dict[str, list[int]] = {}
         for number, known in enumerate(self.hashes):
-            found.setdefault(known, []).append(number)
-        return found
+            places.setdefault(known, []).append(number)
+        return places
 
     @cached_property
     def distinctive(self) -> frozenset[int]:
@@ -91,13 +91,13 @@ def _whole(block: Sequence[str], text: HashedText, candidates: AbstractSet[int])
 
 def consecutive(numbers: Iterable[int]) -> list[range]:
     """Return ascending numbers as ranges without gaps."""
-    found: list[range] = []
+    ranges: list[range] = []
     for number in numbers:
-        if found and found[-1].stop == number:
-            found[-1] = range(found[-1].start, number + 1)
+        if ranges and ranges[-1].stop == number:
+            ranges[-1] = range(ranges[-1].start, number + 1)
         else:
-            found.append(range(number, number + 1))
-    return found
+            ranges.append(range(number, number + 1))
+    return ranges
 
 
 def _in_order(

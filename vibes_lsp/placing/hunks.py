@@ -88,8 +88,8 @@ def hunks(
         written: The hunks of earlier commits.
         whole: The file on disk if only a part of it is staged.
     """
-    found = standing_lines(waiting, file.hashed, file.new, whole)
-    lines = [_Placed(found[place], file, place) for place in sorted(found)]
+    standing = standing_lines(waiting, file.hashed, file.new, whole)
+    lines = [_Placed(standing[place], file, place) for place in sorted(standing)]
     return [written.again(record) for record in _records(lines)]
 
 
@@ -111,13 +111,13 @@ def late_hunks(
         file_at: Returns a file of a commit by the commit and the path.
     """
     candidates = {place for place, origin in enumerate(origins) if origin is not None}
-    found = standing_lines(waiting, head, candidates)
+    standing = standing_lines(waiting, head, candidates)
     lines: list[_Placed] = []
-    for place in sorted(found):
+    for place in sorted(standing):
         origin = origins[place]
         file = None if origin is None else file_at(origin[0], origin[1])
         if origin is not None and file is not None and origin[2] < len(file.text.lines):
-            lines.append(_Placed(found[place], file, origin[2]))
+            lines.append(_Placed(standing[place], file, origin[2]))
     return _records(lines)
 
 

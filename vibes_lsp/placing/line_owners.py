@@ -102,11 +102,11 @@ class _Screen:
     def kinds(self) -> list[LineKind]:
         """Return what is known of each line."""
         owners, kinds = [*self._head.owners, None], [*self._head.kinds, LineKind.UNRECORDED]
-        found = [kinds[place] for place in self._from_head]
+        line_kinds = [kinds[place] for place in self._from_head]
         for number, (owner, place) in enumerate(zip(self.owners, self._from_head, strict=True)):
             if owner is not owners[place]:
-                found[number] = line_kind(owner, self._text.lines[number])
-        return found
+                line_kinds[number] = line_kind(owner, self._text.lines[number])
+        return line_kinds
 
     def replay(self, waiting: CandidateEdits) -> None:
         """Give new lines to the edits that wait, and committed ones to those that are late."""
@@ -165,15 +165,15 @@ class _Screen:
         owner that is not sure gives way.
         """
         known = {owner.record for owner in self.owners if owner is not None}
-        others = [
+        candidates = [
             claim
             for claim in claims
             if known.isdisjoint(claim.ids)
             and (not claim.only_by_file or claim.range.anchors.file_hash in self._text.file_hashes)
         ]
-        located = locate_ranges([claim.range for claim in others], self._text)
+        located = locate_ranges([claim.range for claim in candidates], self._text)
         ranked: list[tuple[RecordClaim, Mapping[int, LineKind]]] = []
-        for claim, place in zip(others, located, strict=True):
+        for claim, place in zip(candidates, located, strict=True):
             self.claims[claim.record], kinds = self._judge(claim, place)
             ranked.append((claim, kinds))
         for claim, kinds in reversed(ranked):

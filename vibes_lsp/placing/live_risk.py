@@ -89,9 +89,9 @@ class Scorer:
         if not reviews:
             return ReviewStatus.UNREVIEWED
         counted = [
-            each
-            for each in reviews
-            if self._review_filter is None or self._review_filter(placement, each)
+            review
+            for review in reviews
+            if self._review_filter is None or self._review_filter(placement, review)
         ]
         return review_status_of(
             counted,
@@ -135,12 +135,12 @@ def annotated_lines(placement: Placement, content: Text) -> Sequence[str] | None
 
 def temperature_of(parameters: Mapping[str, JsonValue]) -> float | None:
     """Return the temperature of a model's parameters; None if it is not a valid number."""
-    given = parameters.get("temperature")
+    temperature = parameters.get("temperature")
     return (
-        float(given)
-        if isinstance(given, int | float)
-        and not isinstance(given, bool)
-        and 0 <= given < _MAX_TEMPERATURE
+        float(temperature)
+        if isinstance(temperature, int | float)
+        and not isinstance(temperature, bool)
+        and 0 <= temperature < _MAX_TEMPERATURE
         else None
     )
 
@@ -157,7 +157,7 @@ def prompt_length(entry: Mapping[str, JsonValue]) -> PromptLength | None:
 def custom_signals(record: LogRecord) -> tuple[CustomSignal, ...]:
     """Return the recorded signals that are not in the standard, each once (RFC 10.4.1)."""
     factors = record.members.get("risk_factors")
-    found: dict[str, CustomSignal] = {}
+    signals: dict[str, CustomSignal] = {}
     for factor in factors if isinstance(factors, list) else []:
         members = factor if isinstance(factor, dict) else {}
         name, value = text(members, "signal") or "", members.get("value")
@@ -167,10 +167,10 @@ def custom_signals(record: LogRecord) -> tuple[CustomSignal, ...]:
             and not isinstance(value, bool)
             and 0 <= value <= 1
         ):
-            found.setdefault(name, CustomSignal(name, float(value), text(members, "reason")))
-        if len(found) == MAX_CUSTOM_SIGNALS:
+            signals.setdefault(name, CustomSignal(name, float(value), text(members, "reason")))
+        if len(signals) == MAX_CUSTOM_SIGNALS:
             break
-    return tuple(found.values())
+    return tuple(signals.values())
 
 
 def _line_counts(placement: Placement, content: Text) -> tuple[int | None, int | None]:

@@ -31,13 +31,17 @@ def locate_on_lines(trail: Trail, path: str, text: Text, lines: tuple[int, int])
         lines: First and last line, 1-based and inclusive; ranges owned outside are left out.
     """
     shown = [
-        each
-        for each in deduplicate(
-            [each for each in trail.lineages_in(path) if _is_edit(each) or each.may_be_placeholder]
+        annotation
+        for annotation in deduplicate(
+            [
+                lineage
+                for lineage in trail.lineages_in(path)
+                if _is_edit(lineage) or lineage.may_be_placeholder
+            ]
         )
-        if _is_edit(each.lineage) and not each.is_placeholder
+        if _is_edit(annotation.lineage) and not annotation.is_placeholder
     ]
-    places = locate_alone([each.lineage for each in shown], text)
+    places = locate_alone([annotation.lineage for annotation in shown], text)
     return _placed(path, zip(shown, places, strict=True), lines)
 
 
@@ -62,7 +66,7 @@ def _placed(
 ) -> list[Placement]:
     """Assign each of some lines to the highest ranked edit on it; evidence comes first (R7)."""
     free = set(range(lines[0], lines[1] + 1))
-    found = []
+    placements = []
     for shown, where in sorted(
         located, key=lambda pair: (pair[1].sure, pair[0].lineage.rank), reverse=True
     ):
@@ -72,5 +76,5 @@ def _placed(
         own = free.intersection(on_lines) if shown.may_own_lines and where.may_own else ()
         free.difference_update(own)
         owned = tuple((block.start, block.stop - 1) for block in consecutive(sorted(own)))
-        found.append(Placement(path, shown, where, owned))
-    return sorted(found, key=lambda placement: placement.sort_key)
+        placements.append(Placement(path, shown, where, owned))
+    return sorted(placements, key=lambda placement: placement.sort_key)

@@ -54,7 +54,7 @@ def moved_lines(
         for number, line in enumerate(block.lines):
             places.setdefault(line.strip(), []).append((group, number))
     counts = Counter(line.strip() for block in came for line in block.lines)
-    found: dict[Place, Place] = {}
+    moves: dict[Place, Place] = {}
     for block in came:
         number = 0
         while number < len(block.lines):
@@ -70,29 +70,33 @@ def moved_lines(
                 block.lines, start, end, before(path), shift
             ):
                 for moved in range(start, end):
-                    found.setdefault((block.path, block.first + moved), (path, shift + moved))
+                    moves.setdefault((block.path, block.first + moved), (path, shift + moved))
             number = max(end, number + 1)
-    return found
+    return moves
 
 
 def _equal_around(
-    lines: Sequence[str], number: int, others: Sequence[str], other: int
+    lines: Sequence[str], number: int, other_lines: Sequence[str], other_number: int
 ) -> tuple[int, int]:
     """Return the first line and the line after the last of what is equal around a line."""
-    start, end, shift = number, number, other - number
-    while start and start + shift and lines[start - 1] == others[start + shift - 1]:
+    start, end, shift = number, number, other_number - number
+    while start and start + shift and lines[start - 1] == other_lines[start + shift - 1]:
         start -= 1
-    while end < len(lines) and end + shift < len(others) and lines[end] == others[end + shift]:
+    while (
+        end < len(lines)
+        and end + shift < len(other_lines)
+        and lines[end] == other_lines[end + shift]
+    ):
         end += 1
     return start, end
 
 
 def _is_copied(
-    lines: Sequence[str], start: int, end: int, others: Sequence[str], shift: int
+    lines: Sequence[str], start: int, end: int, other_lines: Sequence[str], shift: int
 ) -> bool:
     """Whether a long line beside a block is one that the block stood beside before."""
     return any(
-        is_long(lines[number]) and lines[number : number + 1] == others[there : there + 1]
+        is_long(lines[number]) and lines[number : number + 1] == other_lines[there : there + 1]
         for number in (start - 1, end)
         if 0 <= number < len(lines) and (there := number + shift) >= 0
     )

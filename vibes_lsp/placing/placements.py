@@ -138,21 +138,27 @@ def deduplicate(lineages: Sequence[Lineage]) -> list[ShownLineage]:
     placeholders = [lineage for lineage in lineages if lineage.may_be_placeholder]
     if len(placeholders) < 2:
         placeholders = []
-    others = (
-        [lineage for lineage in lineages if not any(lineage is each for each in placeholders)]
+    remaining = (
+        [
+            lineage
+            for lineage in lineages
+            if not any(lineage is placeholder for placeholder in placeholders)
+        ]
         if placeholders
         else lineages
     )
-    shown = [ShownLineage(group[-1], tuple(group[:-1])) for group in _equal_groups(others)]
+    shown = [ShownLineage(group[-1], tuple(group[:-1])) for group in _equal_groups(remaining)]
     if placeholders:
         shown.append(ShownLineage(placeholders[-1], tuple(placeholders[:-1]), is_placeholder=True))
-    return sorted(shown, key=lambda each: each.lineage.rank)
+    return sorted(shown, key=lambda annotation: annotation.lineage.rank)
 
 
 def _equal_groups(lineages: Sequence[Lineage]) -> Iterator[list[Lineage]]:
     """Group equal lineages; cheap keys first, so that few fingerprints are computed."""
-    for some in _grouped(lineages, attrgetter("start_key")):
-        for near in [some] if len(some) == 1 else _grouped(some, attrgetter("summary_key")):
+    for similar in _grouped(lineages, attrgetter("start_key")):
+        for near in (
+            [similar] if len(similar) == 1 else _grouped(similar, attrgetter("summary_key"))
+        ):
             yield from [near] if len(near) == 1 else _grouped(near, attrgetter("fingerprint"))
 
 

@@ -246,9 +246,9 @@ class ProjectLocator:
                 closing(file_changes(repository, [head], [prefix + name], patience=GIT)) as changes,
             ):
                 for change in changes:
-                    data = repository.objects.contents(change.blob)
-                    if data is not None:
-                        yield name, Text.from_bytes(data)
+                    content = repository.objects.contents(change.blob)
+                    if content is not None:
+                        yield name, Text.from_bytes(content)
 
     def former_paths(self, path: str) -> tuple[str, ...]:
         """Return the former names of a file under which annotations are recorded."""

@@ -139,7 +139,11 @@ def place_again(
     """
     if not placements:
         return []
-    lineages = [each for one in placements for each in (one.lineage, *one.shown.duplicates)]
+    lineages = [
+        lineage
+        for placement in placements
+        for lineage in (placement.lineage, *placement.shown.duplicates)
+    ]
     known = known.with_edits(_unknown_edits(lineages, known), text)
     snapshots = _with_text(known.waiting.snapshots, text)
     return place_annotations(
@@ -231,24 +235,24 @@ class ProjectOwners:
         if self._committed is not None and self._head is not None:
             head, committed = self._head, self._committed
             names = ((path, *self._former(path)) for path in paths)
-            found = (
-                next((name for name in each if committed.file(head, name).text.lines), None)
-                for each in names
+            in_head = (
+                next((name for name in candidates if committed.file(head, name).text.lines), None)
+                for candidates in names
             )
-            committed.prefetch(head, [name for name in found if name is not None])
+            committed.prefetch(head, [name for name in in_head if name is not None])
 
     def _find(self, path: str) -> KnownFile:
         names = (path, *self._former(path))
         head = self._in_head(names)
-        found = [self.records.file(name) for name in names]
+        files = [self.records.file(name) for name in names]
         if head is None:  # no commit says anything of the file, so no commit has its records
-            everything = [edit for each in found for edit in each.edits]
+            everything = [edit for file in files for edit in file.edits]
             known = self._known_file(None, everything, {}, ())
             return replace(known, is_nested=self._is_nested(path))
-        waiting = [edit for each in found for edit in each.waiting]
-        lines = {edit: known for each in found for edit, known in each.lines.items()}
+        waiting = [edit for file in files for edit in file.waiting]
+        lines = {edit: known for file in files for edit, known in file.lines.items()}
         return self._known_file(
-            head, waiting, lines, [hunk for each in found for hunk in each.logged]
+            head, waiting, lines, [hunk for file in files for hunk in file.logged]
         )
 
     def _known_file(
@@ -279,8 +283,8 @@ class ProjectOwners:
         if self._committed is None or self._head is None or self._repository is None:
             return None
         for name in names:
-            if (found := self._committed.known_file(self._head, name)).lines:
-                return found
+            if (file := self._committed.known_file(self._head, name)).lines:
+                return file
         is_elsewhere = self._is_nested(names[0]) or (
             any(self.records.of_file(name) for name in names)
             and self._repository.is_ignored(self._trail.directory.project / names[0])
@@ -348,12 +352,12 @@ class ProjectOwners:
             for edit in self.records.unwritten():
                 for line in set(edit.hashes) if edit.writes_lines else ():
                     self._by_hash[line].append(edit)
-        found = {edit.id: edit for line in wanted for edit in self._by_hash.get(line, ())}
-        others = [edit for edit in found.values() if edit.path != path]
-        names = {edit.id for edit in others}
+        edits = {edit.id: edit for line in wanted for edit in self._by_hash.get(line, ())}
+        elsewhere = [edit for edit in edits.values() if edit.path != path]
+        names = {edit.id for edit in elsewhere}
         written = WrittenHunks(written_hunks(self._trail.directory, names) if names else ())
         # What a commit of another branch has stands there, and is a copy here.
-        return [edit for edit in others if not written.has(edit.id) and self._has_left(edit)]
+        return [edit for edit in elsewhere if not written.has(edit.id) and self._has_left(edit)]
 
     def _lost(self, path: str, wanted: AbstractSet[str]) -> LostBlocks:
         """Return the blocks with some lines, given by hash, that other files have lost."""
@@ -367,9 +371,9 @@ class ProjectOwners:
         ]
         names = {block.path for block in blocks}
         owners = {
-            (other, number): owner
-            for other in names
-            for number, owner in enumerate(self._committed.owners(self._head, other))
+            (name, number): owner
+            for name in names
+            for number, owner in enumerate(self._committed.owners(self._head, name))
             if owner is not None
         }
         files = {name: self._committed.file(self._head, name).text.lines for name in names}
@@ -390,8 +394,8 @@ class ProjectOwners:
         return has_left(edit, self._snapshot(edit.content), texts)
 
     def _read_snapshot(self, content: str) -> Text | None:
-        data = None if self._snapshots is None else self._snapshots(content)
-        return None if data is None else Text.from_bytes(data)
+        snapshot = None if self._snapshots is None else self._snapshots(content)
+        return None if snapshot is None else Text.from_bytes(snapshot)
 
 
 def _with_text(snapshots: Snapshots, text: Text) -> Snapshots:

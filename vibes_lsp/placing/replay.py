@@ -35,11 +35,11 @@ class ReplayedText:
     @cached_property
     def places(self) -> Mapping[str, Mapping[int, int]]:
         """For each edit its lines: where they are in the text, and which of the edit they are."""
-        found: dict[str, dict[int, int]] = {}
+        places: dict[str, dict[int, int]] = {}
         for place, owner in enumerate(self.owners):
             if owner is not None:
-                found.setdefault(owner.edit, {})[place] = owner.number
-        return found
+                places.setdefault(owner.edit, {})[place] = owner.number
+        return places
 
 
 def replay(
@@ -81,9 +81,9 @@ def _after(state: ReplayedText, lines: Sequence[str], edits: Sequence[WaitingEdi
         for number in range(len(edit.hashes))
         if edit.first + number < len(lines)
     }
-    others = [number for number in range(len(lines)) if number not in wrote]
-    rest = carry(state, [lines[number] for number in others])
+    unwritten = [number for number in range(len(lines)) if number not in wrote]
+    carried = carry(state, [lines[number] for number in unwritten])
     owners: list[EditLine | None] = [wrote.get(number) for number in range(len(lines))]
-    for number, owner in zip(others, rest.owners, strict=True):
+    for number, owner in zip(unwritten, carried.owners, strict=True):
         owners[number] = owner
     return ReplayedText(lines, owners)

@@ -116,7 +116,7 @@ def standing_lines(
         if owner is not None and owner.edit in edits:
             numbers.setdefault(owner.edit, {})[place] = owner.number
     distinctive = text.distinctive if state.lines is text.lines else state.distinctive
-    found: dict[int, StandingLine] = {}
+    standing: dict[int, StandingLine] = {}
     for name, lines in numbers.items():
         new = sorted(candidates & lines.keys())
         if not new:
@@ -134,14 +134,14 @@ def standing_lines(
         )
         for place in new if is_sure else _claimed(known, new):
             if lines[place] in unwritten:
-                found[place] = StandingLine(edit, lines[place], is_sure)
-    return found
+                standing[place] = StandingLine(edit, lines[place], is_sure)
+    return standing
 
 
 def _recognised(waiting: CandidateEdits, text: HashedText) -> set[str]:
     """Return the ids of the edits that are recognised in a text."""
-    found = standing_lines(waiting, text, set(range(len(text.lines))))
-    return {line.edit.id for line in found.values() if line.is_sure}
+    standing = standing_lines(waiting, text, set(range(len(text.lines))))
+    return {line.edit.id for line in standing.values() if line.is_sure}
 
 
 def _carried(state: ReplayedText, text: HashedText) -> list[EditLine | None]:
@@ -188,9 +188,9 @@ def _reference(
     edit: WaitingEdit, state: ReplayedText, distinctive: AbstractSet[int], snapshot: Text | None
 ) -> AbstractSet[int] | None:
     """Return which lines of an edit were distinctive when last seen; None if that is not known."""
-    held = state.places.get(edit.id)
-    if held:
-        return {number for place, number in held.items() if place in distinctive}
+    last_seen = state.places.get(edit.id)
+    if last_seen:
+        return {number for place, number in last_seen.items() if place in distinctive}
     if snapshot is None:
         return None
     numbers = distinctive_numbers(snapshot.lines)
@@ -255,9 +255,9 @@ def _unwritten(
         return frozenset(numbers)
     left = Counter(edit.hashes)
     left.subtract(logged)
-    found: set[int] = set()
+    unwritten: set[int] = set()
     for number in sorted(set(numbers)):
         left[edit.hashes[number]] -= 1
         if left[edit.hashes[number]] >= 0:
-            found.add(number)
-    return found
+            unwritten.add(number)
+    return unwritten

@@ -154,11 +154,11 @@ def _hashes_of(members: _LineMembers) -> Iterable[str]:
 
 def _members_of(line: bytes) -> _LineMembers | None:
     """Return the members of a line; the strict parser decides about what the quick one refuses."""
-    found = _DECODER.decode(line)
-    if found is None and (members := object_or_none(line)) is not None:
+    decoded = _DECODER.decode(line)
+    if decoded is None and (members := object_or_none(line)) is not None:
         names = _LineMembers.__struct_fields__
-        found = _LineMembers(**{name: text(members, name) for name in names})
-    return found
+        decoded = _LineMembers(**{name: text(members, name) for name in names})
+    return decoded
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,7 +217,7 @@ class TrailRecords:
 
         The index has only the hunks.
         """
-        found: dict[str, list[WaitingEdit]] = {}
+        edits: dict[str, list[WaitingEdit]] = {}
         for record in read_waiting(self._trail.directory).records:
             if (
                 record.members.is_annotation
@@ -225,8 +225,8 @@ class TrailRecords:
             ):
                 edit = read_edit(object_or_none(record.data) or {})
                 if edit is not None:
-                    found.setdefault(edit.path, []).append(edit)
-        return found
+                    edits.setdefault(edit.path, []).append(edit)
+        return edits
 
     def of_file(self, path: str) -> Sequence[HunkRecord]:
         """Return the records of a file in HEAD's log, in its order."""
@@ -234,10 +234,10 @@ class TrailRecords:
 
     def of_id(self, identifier: str) -> HunkRecord | None:
         """Return a record of HEAD's log; None if it can own no line."""
-        found = [
+        records = [
             record for record in self._trail.log.with_id(identifier) if self._committed.has(record)
         ]
-        return next(map(read_hunk, _members(found)), None)
+        return next(map(read_hunk, _members(records)), None)
 
     def state(self) -> str | None:
         """Return what `of_file` and `of_id` follow from beside the commit; None if not known.
@@ -286,12 +286,12 @@ class TrailRecords:
     @cached_property
     def every_line_hash(self) -> AbstractSet[str]:
         """The hashes of the lines of all records, however many these are."""
-        log, found = self._trail.log, set[str]()
+        log, hashes = self._trail.log, set[str]()
         lines = log.lines_of(LogLineKind.LINE)
-        while some := list(islice(lines, _LINES_AT_ONCE)):
-            for members in filter(None, map(_members_of, log.raw_lines(some))):
-                found.update(_hashes_of(members))
-        return found
+        while batch := list(islice(lines, _LINES_AT_ONCE)):
+            for members in filter(None, map(_members_of, log.raw_lines(batch))):
+                hashes.update(_hashes_of(members))
+        return hashes
 
     def is_any_logged(self) -> bool:
         """Whether HEAD's log has a record, or a record names its commit."""
