@@ -68,11 +68,11 @@ class BuiltDatabase:
 def source_signature(directory: AuditDir) -> str:
     """Return what identifies the current files of a trail; a copy of them has another signature."""
     paths = (directory.log, directory.manifest, *journal_files(directory))
-    found = [(path.name, regular_file_stamp(path)) for path in paths]
+    stamps = [(path.name, regular_file_stamp(path)) for path in paths]
     return json.dumps(
         [
             SCHEMA_VERSION,
-            *((name, *map(str, stamp or ())) for name, stamp in found),
+            *((name, *map(str, stamp or ())) for name, stamp in stamps),
         ]
     )
 
@@ -212,8 +212,8 @@ def _records(trail: Trail) -> Iterator[Members]:
         for _, record in log.decode(groups.single_annotations())
         if isinstance(record, LogRecord)
     )
-    while some := list(islice(single, _BATCH)):
-        yield from _annotations(some)
+    while lineages := list(islice(single, _BATCH)):
+        yield from _annotations(lineages)
     for kind in (LogLineKind.SESSION, LogLineKind.EDGE, LogLineKind.DELEGATION):
         yield from map(_members, log.records_of(kind))
 

@@ -189,10 +189,10 @@ def _is_up_to_date(directory: AuditDir) -> bool:
             return False
         with closing(_open_file(directory)) as connection:
             _restrict(connection)
-            found = connection.execute("SELECT source, modified_ns FROM made_of").fetchone()
+            built_from = connection.execute("SELECT source, modified_ns FROM made_of").fetchone()
     except (sqlite3.Error, UnreadableFile):
         return False
-    return bool(found == (source_signature(directory), stamp.modified_ns))
+    return bool(built_from == (source_signature(directory), stamp.modified_ns))
 
 
 def _open_file(directory: AuditDir) -> sqlite3.Connection:
@@ -207,7 +207,7 @@ def _open_file(directory: AuditDir) -> sqlite3.Connection:
 def _restrict(connection: sqlite3.Connection) -> None:
     connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
     connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
-    connection.text_factory = lambda data: data.decode("utf-8", "replace")
+    connection.text_factory = lambda encoded: encoded.decode("utf-8", "replace")
     connection.executescript("PRAGMA query_only = ON; PRAGMA trusted_schema = OFF;")
     connection.set_authorizer(_authorize)
 

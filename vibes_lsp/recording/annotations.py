@@ -167,14 +167,14 @@ def write_contexts(
         nodes += unused_reads(context.trail, origin.session_id)
     keeps = (("prompt", prompt or known, keeps_prompt), ("reasoning", reasoning, keeps_reasoning))
     signals = tuple(
-        CustomSignal(each.signal, each.value, entries.clean_or_none(each.reason))
-        for each in origin.signals
+        CustomSignal(signal.signal, signal.value, entries.clean_or_none(signal.reason))
+        for signal in origin.signals
     )
     return Contexts(
         hashes,
         tuple(nodes),
         origin.session_id,
-        tuple(name for name, given, kept in keeps if given and not kept),
+        tuple(name for name, value, kept in keeps if value and not kept),
         entries.masked,
         tuple(dict.fromkeys(entries.left_out)),
         signals,
@@ -227,8 +227,8 @@ def draft_annotation(
         context, record, (span.end - span.start + 1, len(span.text.lines)), contexts.signals
     )
     session = contexts.session_id
-    told = [] if session is None else answers_about(context.trail, session, span.path)
-    informants = (*contexts.informants, *told)
+    answers = [] if session is None else answers_about(context.trail, session, span.path)
+    informants = (*contexts.informants, *answers)
     annotation = add_annotation(draft, {**record, **risk}, replace(contexts, informants=informants))
     if action != Action.REVIEW:
         older = locate_on_lines(context.trail, span.path, span.text, (span.start, span.end))
@@ -340,12 +340,12 @@ def _range(request: RecordAnnotation, path: str, source: Text) -> tuple[int, int
     """Return the lines that an edit is about."""
     lines, function = request.lines, request.function
     if lines is None and function is not None:
-        found = find_function(source, path, function.name, function.signature)
-        if found is None:
+        match = find_function(source, path, function.name, function.signature)
+        if match is None:
             raise WrongArgument(
                 "function", f"{function.name!r} is not found in {path}; give its lines as well"
             )
-        lines = found.start, found.end
+        lines = match.start, match.end
     if lines is None:
         raise WrongArgument("line_start", "is required, or a function")
     start, end = lines

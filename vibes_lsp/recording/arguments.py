@@ -118,17 +118,17 @@ def _wrong_argument(kind: type[Checked], error: ValidationError, *, is_json: boo
 
     An unknown one goes first: it is often what is missing under another name.
     """
-    items = error.errors(include_url=False, include_input=False)
-    item = min(
-        items, key=lambda each: (each["type"] not in _UNKNOWN, "constrained-str" in each["loc"])
+    faults = error.errors(include_url=False, include_input=False)
+    fault = min(
+        faults, key=lambda fault: (fault["type"] not in _UNKNOWN, "constrained-str" in fault["loc"])
     )
-    parts = [str(part) for part in item["loc"] if part not in _BRANCHES]
+    parts = [str(part) for part in fault["loc"] if part not in _BRANCHES]
     member = ".".join(parts if is_json else map(to_snake, parts))
-    if item["loc"][-1:] and item["loc"][-1] in _BRANCHES:
+    if fault["loc"][-1:] and fault["loc"][-1] in _BRANCHES:
         return WrongArgument(member, "expected a hash or a decision")
-    if item["type"] == "string_too_short":
+    if fault["type"] == "string_too_short":
         return WrongArgument(member, "must not be empty")
-    if item["type"] in _UNKNOWN:
+    if fault["type"] in _UNKNOWN:
         names = ", ".join(
             sorted(
                 (field.alias if is_json else None) or name
@@ -139,15 +139,15 @@ def _wrong_argument(kind: type[Checked], error: ValidationError, *, is_json: boo
             member,
             f"is not a member; there are {names}" if len(parts) == 1 else "is not a member of it",
         )
-    return WrongArgument(member, _expected(item))
+    return WrongArgument(member, _expected(fault))
 
 
-def _expected(item: ErrorDetails) -> str:
+def _expected(fault: ErrorDetails) -> str:
     """Return what was expected, in terms of JSON; pydantic's own messages use Python's."""
-    if item["type"] not in _MESSAGES:
-        return item["msg"][:1].lower() + item["msg"][1:]
-    words = {name: str(value).replace("'", "") for name, value in item.get("ctx", {}).items()}
-    return _MESSAGES[item["type"]].format(**words)
+    if fault["type"] not in _MESSAGES:
+        return fault["msg"][:1].lower() + fault["msg"][1:]
+    words = {name: str(value).replace("'", "") for name, value in fault.get("ctx", {}).items()}
+    return _MESSAGES[fault["type"]].format(**words)
 
 
 _MESSAGES: Final = {
@@ -176,22 +176,22 @@ def _json_object(value: object) -> Mapping[str, Any]:
         raise PydanticCustomError("json_object", "expected an object")
     pending: list[tuple[object, int]] = [(value, _ENTRY_DEPTH)]
     while pending:
-        each, depth = pending.pop()
-        if isinstance(each, Mapping | list | tuple):
+        nested, depth = pending.pop()
+        if isinstance(nested, Mapping | list | tuple):
             if depth > MAX_DEPTH:  # also a value that contains itself
                 raise PydanticCustomError(
                     "json_depth", "is nested deeper than {limit} levels", {"limit": MAX_DEPTH}
                 )
-            if isinstance(each, Mapping) and not all(isinstance(key, str) for key in each):
+            if isinstance(nested, Mapping) and not all(isinstance(key, str) for key in nested):
                 raise PydanticCustomError("json_key", "has a name that is not a string")
-            items = each.values() if isinstance(each, Mapping) else each
+            items = nested.values() if isinstance(nested, Mapping) else nested
             pending.extend((inner, depth + 1) for inner in items)
         elif not (
-            isinstance(each, str | int | NoneType)
-            or (isinstance(each, float) and math.isfinite(each))
+            isinstance(nested, str | int | NoneType)
+            or (isinstance(nested, float) and math.isfinite(nested))
         ):
             raise PydanticCustomError(
-                "json_value", "{value} is not a JSON value", {"value": shortened(each)}
+                "json_value", "{value} is not a JSON value", {"value": shortened(nested)}
             )
     return value
 

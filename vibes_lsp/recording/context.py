@@ -114,13 +114,13 @@ class RecordingContext:
         Raises:
             UnknownId: The log has no start of it.
         """
-        found = self.trail.log.session(identifier)
-        if found is None or found.start is None:
+        session = self.trail.log.session(identifier)
+        if session is None or session.start is None:
             raise UnknownId(
                 f"no session {identifier!r} was started",
                 hint="`vibes record session-start` starts one",
             )
-        return found
+        return session
 
     def environment_of(self, session: LoggedSession) -> str:
         """Return the hash of a session's environment.
@@ -128,10 +128,10 @@ class RecordingContext:
         Raises:
             WrongArgument: Its start names none.
         """
-        found = session.text("environment_hash")
-        if found is None:
+        environment = session.text("environment_hash")
+        if environment is None:
             raise WrongArgument("tool", f"is required: session {session.id!r} names no environment")
-        return found
+        return environment
 
     def has_entry(self, key: str, kind: ContextType) -> bool:
         """Return whether a hash is that of an entry of this type."""

@@ -31,7 +31,7 @@ _CERTAIN: Final = frozenset({State.EXACT, State.MOVED, State.EDITED})
 
 def add_causes(draft: Draft, annotation: Node, causes: Iterable[Node | None]) -> None:
     """Add the edge to the first known cause of an annotation."""
-    cause = next((each for each in causes if each is not None), None)
+    cause = next((candidate for candidate in causes if candidate is not None), None)
     if cause is not None:
         draft.edge(EdgeType.CAUSED_BY, annotation, cause)
 
@@ -50,8 +50,8 @@ def informants(context: RecordingContext, entries: Entries, named: Sequence[str]
     """
     return [
         node
-        for each in named
-        if (node := node_of(context, each) or _read_file(entries, each)) is not None
+        for name in named
+        if (node := node_of(context, name) or _read_file(entries, name)) is not None
     ]
 
 
@@ -89,18 +89,18 @@ def unused_reads(trail: Trail, session: str) -> list[Node]:
 
 
 def inform_session(
-    context: RecordingContext, session: str, told: Iterable[tuple[str, str]]
+    context: RecordingContext, session: str, annotations: Iterable[tuple[str, str]]
 ) -> tuple[Draft, Informed]:
     """Return the edges to the annotations that a session was told of, each once.
 
     Args:
         context: The trail.
         session: The session, which was started.
-        told: Ids of annotations, with the file that each is in; unknown ids are left out.
+        annotations: Ids of annotations, with the file that each is in; unknown ids are left out.
     """
     draft, log = Draft(context.timestamp, session), context.trail.log
     known = {(edge.target, text(edge.metadata, _FILE)) for edge in log.edges(source=session)}
-    for identifier, path in told:
+    for identifier, path in annotations:
         record = log.by_id(identifier)
         if record is not None and record.is_annotation and (identifier, path) not in known:
             annotation = Node(identifier, NodeType.ANNOTATION)
@@ -111,14 +111,14 @@ def inform_session(
 
 def answers_about(trail: Trail, session: str, path: str) -> list[Node]:
     """Return the annotations of a file that a session was told of; they inform all its edits."""
-    told = {
+    targets = {
         edge.target: None
         for edge in trail.log.edges(source=session, edge_type=EdgeType.INFORMED_BY)
         if edge.source == session
         and edge.target_type == NodeType.ANNOTATION
         and text(edge.metadata, _FILE) == path
     }
-    return [Node(each, NodeType.ANNOTATION) for each in [*told][-_MAX_TOLD:]]
+    return [Node(identifier, NodeType.ANNOTATION) for identifier in [*targets][-_MAX_TOLD:]]
 
 
 def latest_prompt(trail: Trail, session: str) -> str | None:

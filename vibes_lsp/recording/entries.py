@@ -143,7 +143,7 @@ class Entries:
             {
                 "type": ContextType.DECISION.value,
                 "decision_point": self.clean(decision.decision_point),
-                "options": [self._option(each) for each in decision.options],
+                "options": [self._option(option) for option in decision.options],
                 "selected": decision.selected,
                 "rationale": self.clean(decision.rationale),
                 "confidence": None if decision.confidence is None else str(decision.confidence),

@@ -77,7 +77,7 @@ def accept_part(
     if is_separate:
         carried = None
     contexts = write_contexts(context, request)
-    ranges = [each for each in (carried, applied.lines) if each is not None]
+    ranges = [span for span in (carried, applied.lines) if span is not None]
     lines = (min(start for start, _ in ranges), max(end for _, end in ranges)) if ranges else None
     parts: tuple[int, ...] = (request.part,)
     action, replaced = applied.action, applied.replaced
@@ -180,9 +180,9 @@ def _carried(
     return lines if before is None else applied.follow(*lines)
 
 
-def _are_apart(content: str, one: tuple[int, int], other: tuple[int, int]) -> bool:
+def _are_apart(content: str, lines: tuple[int, int], other_lines: tuple[int, int]) -> bool:
     """Return whether lines with other text are between two ranges."""
-    first, second = sorted((one, other))
+    first, second = sorted((lines, other_lines))
     return any(line.strip() for line in Text(content).lines[first[1] : second[0] - 1])
 
 

@@ -103,11 +103,11 @@ def without_project(text: str, project: Path) -> str:
 def _spellings(project: Path) -> list[str]:
     """Return spellings of a project's folder: with and without links, as in a URI, in JSON."""
     places = (project.absolute(), project.resolve())
-    plain = [each for place in places for each in (str(place), place.as_posix())]
+    plain = [spelling for place in places for spelling in (str(place), place.as_posix())]
     quoted = [
-        each
+        spelling
         for place in places
-        for each in (place.as_uri().removeprefix("file://"), str(place).replace("\\", "\\\\"))
+        for spelling in (place.as_uri().removeprefix("file://"), str(place).replace("\\", "\\\\"))
     ]
     return list(dict.fromkeys([*plain, *quoted]))
 

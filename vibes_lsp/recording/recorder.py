@@ -331,7 +331,7 @@ class Recorder:
         """Record a decision (RFC 6.6); annotations may refer to its hash."""
         if not isinstance(decision, Decision):
             raise WrongArgument("decision", f"expected a Decision, not {shortened(decision)}")
-        members = {each.name: getattr(decision, each.name) for each in fields(Decision)}
+        members = {member.name: getattr(decision, member.name) for member in fields(Decision)}
         return self.execute(RecordDecision(request_id=request_id, **members))
 
     def record_pending_completions(

@@ -162,7 +162,7 @@ class Origin(Checked):
         super()._check_together()
         if len(self.signals) > MAX_CUSTOM_SIGNALS:
             raise WrongArgument("signals", f"are {MAX_CUSTOM_SIGNALS} at most")
-        names = [each.signal for each in self.signals]
+        names = [signal.signal for signal in self.signals]
         for number, name in enumerate(names):
             if name in names[:number]:
                 raise WrongArgument(f"signals.{number}.signal", f"{name!r} is given twice")

@@ -69,7 +69,7 @@ def record_review(context: RecordingContext, request: RecordReview) -> tuple[Dra
     with ProjectLocator(context.trail) as locator:
         chosen, left_out = _Selection(context, request, locator).select()
     entries = Entries(context)
-    given: Members = present(
+    shared: Members = present(
         {
             "verdict": str(request.verdict),
             "reviewer": reviewer.name,
@@ -77,7 +77,7 @@ def record_review(context: RecordingContext, request: RecordReview) -> tuple[Dra
             "note": entries.clean_or_none(request.note),
         }
     )
-    metadata = {identifier: given | place.members for identifier, place in chosen.items()}
+    metadata = {identifier: shared | place.members for identifier, place in chosen.items()}
     edges = {
         identifier: _same_review(context, identifier, metadata[identifier]) for identifier in chosen
     }
@@ -95,7 +95,7 @@ def record_review(context: RecordingContext, request: RecordReview) -> tuple[Dra
                 agent_name=reviewer.name,
                 agent_type=agent,
             )
-        for identifier in [each for each, edge in edges.items() if edge is None]:
+        for identifier in [chosen_id for chosen_id, edge in edges.items() if edge is None]:
             source = Node(identifier, NodeType.ANNOTATION)
             edges[identifier] = draft.edge(
                 EdgeType.REVIEWED_BY, source, Node(session, NodeType.SESSION), metadata[identifier]
@@ -231,14 +231,14 @@ class _Selection:
     def _in_scope(self) -> tuple[dict[str, _PlacedLines], tuple[str, ...]]:
         if self.request.scope == ReviewScope.FILE:
             path = required_path(self.context.project, self.request.path or "")
-            found = {
+            reviewable = {
                 identifier: place
                 for identifier, place in self._place(path).items()
                 if place.is_reviewable
             }
-            if not found:
+            if not reviewable:
                 raise WrongArgument("file", f"no annotation is placed in {path}")
-            return found, ()
+            return reviewable, ()
         chosen = self._named()
         if self.request.scope == ReviewScope.ANNOTATION:
             return chosen, ()
@@ -252,9 +252,9 @@ class _Selection:
         """Return the annotations with the given ids, or on the given lines."""
         if self.request.annotation_ids:
             return dict(
-                found
+                placed
                 for identifier in self.request.annotation_ids
-                for found in self._by_id(identifier)
+                for placed in self._by_id(identifier)
             )
         if self.request.path is None or self.request.lines is None:
             raise WrongArgument("annotation_ids", "are required, or a file and lines")
@@ -279,13 +279,21 @@ class _Selection:
         is_found = False
         for lineage in lineages:
             for path in dict.fromkeys(
-                [*self._own_path, *(required_path(self.context.project, each) for each in paths)]
+                [
+                    *self._own_path,
+                    *(
+                        required_path(self.context.project, recorded_path)
+                        for recorded_path in paths
+                    ),
+                ]
             ):
                 placed = self._place(path).items()
-                found = next((each for each in placed if lineage.current.id in each[1].ids), None)
-                if found is not None:
+                match = next(
+                    (entry for entry in placed if lineage.current.id in entry[1].ids), None
+                )
+                if match is not None:
                     is_found = True
-                    yield found
+                    yield match
                     break
         if not is_found:
             raise WrongArgument(
@@ -347,22 +355,22 @@ class _Selection:
     def _place(self, path: str) -> dict[str, _PlacedLines]:
         """Return the annotations that are placed in a file."""
         if path not in self._placed_by_path:
-            given = (
+            requested = (
                 self.request.text if path in self._own_path or self.request.path is None else None
             )
-            text = requested_text(self.context.project, path, given)
+            text = requested_text(self.context.project, path, requested)
             is_hidden = self.context.hides(path, text)
-            found: dict[str, _PlacedLines] = {}
+            placed: dict[str, _PlacedLines] = {}
             for placement in self.locator.locate(path, text):
                 start, end = placement.located.start, placement.located.end
                 if not placement.is_history and start is not None and end is not None:
                     is_reviewable = placement.is_claim and not placement.is_guess
                     digest = range_hash(text.lines[start - 1 : end])
                     ids = frozenset(placement.lineage.ids)
-                    found[placement.current.id] = _PlacedLines(
+                    placed[placement.current.id] = _PlacedLines(
                         ids, start, end, digest, is_reviewable, is_hidden
                     )
-            self._placed_by_path[path] = found
+            self._placed_by_path[path] = placed
         return self._placed_by_path[path]
 
 

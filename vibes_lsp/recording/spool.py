@@ -143,10 +143,10 @@ class SpoolFiles(Generic[_T]):
         """Return a file's value; None where there is none, and for a file that is rejected."""
         path = self.folder / name
         try:
-            data = read_file(path, limit=self.limit)
-            if data is None:
+            content = read_file(path, limit=self.limit)
+            if content is None:
                 return None
-            value = self.adapter.validate_json(canonical_json(parse_json(data)))
+            value = self.adapter.validate_json(canonical_json(parse_json(content)))
         except (MalformedJson, UnreadableFile, ValueError):  # pydantic's errors are ValueErrors
             value = None
         if value is not None and self.is_valid(value) and path not in self.tracked:

@@ -41,7 +41,7 @@ _MEASURED_MEMBERS: Final = (
 
 def are_written_by(kind: type[Result], records: Sequence[Members]) -> bool:
     """Return whether the use case with this type of result may have written the records."""
-    return all(_type(each) in kind.record_types and _is_valid(each) for each in records)
+    return all(_type(record) in kind.record_types and _is_valid(record) for record in records)
 
 
 def is_inline_completion(
@@ -72,7 +72,7 @@ def is_inline_completion(
     ):
         return False
     if not records or not all(
-        is_custom_signal(each.signal) and 0 <= each.value <= 1 for each in contexts.signals
+        is_custom_signal(signal.signal) and 0 <= signal.value <= 1 for signal in contexts.signals
     ):
         return False
     first = records[0]

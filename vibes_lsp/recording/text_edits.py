@@ -137,10 +137,10 @@ def _written(text: str, start: int, stop: int) -> tuple[int, int] | None:
     return 1 + text.count("\n", 0, first), 1 + text.count("\n", 0, last)
 
 
-def _common_length(one: str, other: str) -> int:
+def _common_length(first: str, second: str) -> int:
     """Return the length of the common prefix of two texts."""
-    shortest = min(len(one), len(other))
-    return next((number for number in range(shortest) if one[number] != other[number]), shortest)
+    shortest = min(len(first), len(second))
+    return next((number for number in range(shortest) if first[number] != second[number]), shortest)
 
 
 def _offset(text: str, position: LineColumn) -> int:
@@ -148,12 +148,12 @@ def _offset(text: str, position: LineColumn) -> int:
     begin = len(BOM) if text.startswith(BOM) else 0
     ends = _LINE_END.finditer(text)
     for _ in range(line):
-        found = next(ends, None)
-        if found is None:
+        line_end = next(ends, None)
+        if line_end is None:
             return len(text)
-        begin = found.end()
-    found = next(ends, None)
-    content = text[begin : len(text) if found is None else found.start()]
+        begin = line_end.end()
+    line_end = next(ends, None)
+    content = text[begin : len(text) if line_end is None else line_end.start()]
     head = content.encode("utf-16-le", "surrogatepass")[: 2 * column].decode("utf-16-le", "ignore")
     return begin + min(len(head), len(content))
 
