@@ -85,27 +85,27 @@ def _append(path: Path, lines: bytes, lock: LockHandle, *, durable: bool) -> Ext
     try:
         status = os.fstat(descriptor)
         before = Extent(status.st_ino, status.st_size)
-        data = (
+        appended = (
             b"\n" + lines
             if before.size and _byte_at(descriptor, before.size - 1) != b"\n"
             else lines
         )
         lock.write_intent(f"{path.name} {before.inode} {before.size}")
-        _write_or_undo(descriptor, data, before, durable=durable)
+        _write_or_undo(descriptor, appended, before, durable=durable)
         with suppress(OSError):  # the next writer finds whole lines and keeps them
             lock.write_intent("")
     finally:
         os.close(descriptor)
     if new:
         flush_folder(path.parent)
-    return Extent(before.inode, before.size + len(data))
+    return Extent(before.inode, before.size + len(appended))
 
 
-def _write_or_undo(descriptor: int, data: bytes, before: Extent, *, durable: bool) -> None:
+def _write_or_undo(descriptor: int, content: bytes, before: Extent, *, durable: bool) -> None:
     """Write everything; more than one call is needed only on a full disk or at a system limit."""
-    view, written = memoryview(data), 0
+    view, written = memoryview(content), 0
     try:
-        while written < len(data):
+        while written < len(content):
             written += os.write(descriptor, view[written:])
         if durable:
             flush_to_disk(descriptor)

@@ -109,15 +109,15 @@ def find_audit_dir(start: Path) -> AuditDir:
         AuditDirNotFound: There is none that may be used.
     """
     try:
-        found = search_trail(str(start.absolute()))
+        path = search_trail(str(start.absolute()))
     except RefusedTrail as refusal:
         raise _refused(refusal) from None
-    if found is None:
+    if path is None:
         raise AuditDirNotFound(
             f"no {AUDIT_DIR_NAME}/ in {start.absolute()} or above it",
             hint="run `vibes init` in the project, or name one with --audit-dir",
         )
-    return _audit_dir(found)
+    return _audit_dir(path)
 
 
 def _refused(refusal: RefusedTrail) -> AuditDirNotFound:
@@ -136,10 +136,10 @@ def _refused(refusal: RefusedTrail) -> AuditDirNotFound:
 def nearest_audit_dir(folder: str) -> AuditDir | None:
     """Return the audit directory that owns an absolute path; None without one to use."""
     try:
-        found = search_trail(folder)
+        path = search_trail(folder)
     except RefusedTrail:
         return None
-    return None if found is None else _audit_dir(found)
+    return None if path is None else _audit_dir(path)
 
 
 @lru_cache(maxsize=1024)
@@ -166,11 +166,11 @@ def named_audit_dir(path: Path) -> AuditDir:
         raise AuditDirNotFound(
             f"{path} is not a folder", hint=f"give the path of an {AUDIT_DIR_NAME}/ folder"
         )
-    found = AuditDir(folder)
-    files = (found.config, found.manifest, found.log)
+    directory = AuditDir(folder)
+    files = (directory.config, directory.manifest, directory.log)
     if folder.name != AUDIT_DIR_NAME and not any(map(os.path.lexists, files)):
         names = ", ".join(file.name for file in files)
         raise AuditDirNotFound(
             f"{path} has none of {names}", hint=f"give the path of an {AUDIT_DIR_NAME}/ folder"
         )
-    return found
+    return directory

@@ -54,10 +54,10 @@ class CacheDatabase:
             return None
         try:
             name = database_name(self.version, os.path.realpath(subject))
-            found = sorted(folder.glob(f"{name}-*.db"))
+            existing = sorted(folder.glob(f"{name}-*.db"))
         except (OSError, ValueError):
             return None
-        return found[0] if found else folder / f"{name}-{os.urandom(8).hex()}.db"
+        return existing[0] if existing else folder / f"{name}-{os.urandom(8).hex()}.db"
 
     def open(self, subject: Path) -> tuple[sqlite3.Connection, bool]:
         """Open the database about a file or folder.
@@ -65,8 +65,8 @@ class CacheDatabase:
         Returns:
             The connection, and whether what is written to it lasts: not in memory.
         """
-        found = self.open_shared(subject)
-        return (self.in_memory(), False) if found is None else (found, True)
+        connection = self.open_shared(subject)
+        return (self.in_memory(), False) if connection is None else (connection, True)
 
     def open_shared(self, subject: Path) -> sqlite3.Connection | None:
         """Open the database about a file or folder; None if it can only be in memory now."""

@@ -78,54 +78,61 @@ class LoadedConfig:
             return Policy(), ()
         config, problems = self._validated
         policy, unusable = read_policy(config, self.members)
-        found = [
+        findings = [
             Problem(field, "expected a finite number", "number")
             for field in self.non_finite_members
         ]
-        found += [problem for problem in problems if problem.field not in self.non_finite_members]
+        findings += [
+            problem for problem in problems if problem.field not in self.non_finite_members
+        ]
         if len(config.exclude_patterns) > MAX_PATTERNS:
             message = f"only the first {MAX_PATTERNS} patterns are used"
-            found.append(Problem(f"exclude_patterns.{MAX_PATTERNS}", message, "policy"))
-        found += [
-            Problem(each.field, each.message, "policy" if each.is_known else "unknown", each.offset)
-            for each in unusable
+            findings.append(Problem(f"exclude_patterns.{MAX_PATTERNS}", message, "policy"))
+        findings += [
+            Problem(
+                problem.field,
+                problem.message,
+                "policy" if problem.is_known else "unknown",
+                problem.offset,
+            )
+            for problem in unusable
         ]
-        return policy, tuple(found)
+        return policy, tuple(findings)
 
 
 def load_config(directory: AuditDir, previous: LoadedConfig | None = None) -> LoadedConfig:
     """Return the policy, or the previous one if the file has not changed. Never raises."""
     try:
-        found = files.regular_file_stamp(directory.config)
-        same = previous if previous is not None and found == previous.stamp else None
+        stamp = files.regular_file_stamp(directory.config)
+        same = previous if previous is not None and stamp == previous.stamp else None
         if (
             same is not None
-            and (found is None or same.file_state.settled)
+            and (stamp is None or same.file_state.settled)
             and not isinstance(same.problem, UnreadableFile)
         ):
             return same
-        data = read_file(directory.config)
+        content = read_file(directory.config)
     except UnreadableFile as error:
         if previous is not None and error.is_same_as(previous.problem):
             return previous
         return LoadedConfig(present=True, problem=error)
-    if data is None or found is None:  # one that appears meanwhile is read next time
+    if content is None or stamp is None:  # one that appears meanwhile is read next time
         return LoadedConfig()
-    if same is not None and same.file_state.recheck(data, [found]):
+    if same is not None and same.file_state.recheck(content, [stamp]):
         return same
-    return replace(parse_config(data), stamp=found, file_state=FileState.of(data, [found]))
+    return replace(parse_config(content), stamp=stamp, file_state=FileState.of(content, [stamp]))
 
 
-def parse_config(data: bytes) -> LoadedConfig:
+def parse_config(content: bytes) -> LoadedConfig:
     """Return the policy in the bytes of a `config.json`. Never raises."""
     non_finite: list[str] = []
     try:
-        members = parse_object(data)
+        members = parse_object(content)
     except MalformedJson:
         try:
-            members, non_finite = parse_object_allowing_non_finite(data)
+            members, non_finite = parse_object_allowing_non_finite(content)
         except MalformedJson as error:
-            return LoadedConfig(present=True, problem=error, data=data)
+            return LoadedConfig(present=True, problem=error, data=content)
     return LoadedConfig(
-        present=True, members=members, data=data, non_finite_members=tuple(non_finite)
+        present=True, members=members, data=content, non_finite_members=tuple(non_finite)
     )

@@ -40,13 +40,13 @@ class FileState:
     settled: bool = False
 
     @classmethod
-    def of(cls, data: bytes | None, stamps: Iterable[FileStamp]) -> FileState:
+    def of(cls, content: bytes | None, stamps: Iterable[FileStamp]) -> FileState:
         """Return the state for this content; the stamps are from before it was read."""
-        return cls(zlib.crc32(data or b""), are_settled(stamps))
+        return cls(zlib.crc32(content or b""), are_settled(stamps))
 
-    def recheck(self, data: bytes | None, stamps: Iterable[FileStamp]) -> bool:
+    def recheck(self, content: bytes | None, stamps: Iterable[FileStamp]) -> bool:
         """Compare content under an unchanged stamp; return whether it is unchanged too."""
-        if zlib.crc32(data or b"") != self.checksum:
+        if zlib.crc32(content or b"") != self.checksum:
             return False
         self.settled = are_settled(stamps)
         return True

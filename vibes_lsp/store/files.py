@@ -92,21 +92,21 @@ def read_file(path: Path, *, limit: int = MAX_FILE) -> bytes | None:
     Raises:
         UnreadableFile: It is not a regular file, may not be read or is larger than `limit` bytes.
     """
-    found = regular_file_stamp(path)
-    if found is None:
+    stamp = regular_file_stamp(path)
+    if stamp is None:
         return None
-    if found.size > limit:
+    if stamp.size > limit:
         raise UnreadableFile(
-            f"{path.name} is too large: {found.size:,} bytes, expected at most {limit:,}"
+            f"{path.name} is too large: {stamp.size:,} bytes, expected at most {limit:,}"
         )
     try:
         with open_file(path) as file:
-            data = file.read(limit + 1)
+            content = file.read(limit + 1)
     except OSError as error:
         raise read_error(path, error) from error
-    if len(data) > limit:  # it has grown since
+    if len(content) > limit:  # it has grown since
         raise UnreadableFile(f"{path.name} is too large: expected at most {limit:,} bytes")
-    return data
+    return content
 
 
 def read_beginning(path: Path, size: int) -> bytes:
@@ -118,7 +118,7 @@ def read_beginning(path: Path, size: int) -> bytes:
         return b""
 
 
-def create_file(path: Path, data: bytes) -> bool:
+def create_file(path: Path, content: bytes) -> bool:
     """Create a file with this content unless one exists; return whether it was created.
 
     A program that is killed leaves the whole file or none.
@@ -130,7 +130,7 @@ def create_file(path: Path, data: bytes) -> bool:
         return False
     temporary = path.with_name(_temporary_name())
     try:
-        _write_new(temporary, data)
+        _write_new(temporary, content)
     except OSError as error:
         raise write_error(path, error) from error
     try:
@@ -181,7 +181,7 @@ def _copy_new(source: Path, path: Path) -> bool:
     return True
 
 
-def _write_new(path: Path, data: bytes, *, durable: bool = True) -> None:
+def _write_new(path: Path, content: bytes, *, durable: bool = True) -> None:
     """Write a file that does not exist; it is removed if that fails.
 
     Raises:
@@ -189,7 +189,7 @@ def _write_new(path: Path, data: bytes, *, durable: bool = True) -> None:
     """
     with path.open("xb") as file:
         try:
-            file.write(data)
+            file.write(content)
             file.flush()
             if durable:
                 flush_to_disk(file.fileno())
@@ -349,13 +349,13 @@ def flush_folder(path: Path) -> None:
 
 
 def write_temporary(
-    folder: Path, data: bytes, *, like: Path | None = None, durable: bool = True
+    folder: Path, content: bytes, *, like: Path | None = None, durable: bool = True
 ) -> Path:
     """Write a new file with a unique name and return its path; nothing stays if that fails.
 
     Args:
         folder: Its folder, created if missing; on the same file system as the file to replace.
-        data: The content.
+        content: The bytes to write.
         like: A file to copy the permissions from.
         durable: Whether to flush it to the disk.
 
@@ -365,7 +365,7 @@ def write_temporary(
     path = folder / _temporary_name()
     try:
         folder.mkdir(exist_ok=True)
-        _write_new(path, data, durable=durable)
+        _write_new(path, content, durable=durable)
     except OSError as error:
         raise write_error(folder, error) from error
     if like is not None:

@@ -54,23 +54,23 @@ def read_head(root: Path) -> str | None:
     if not os.path.lexists(marker):
         return None
     git, common = git_folders(marker)
-    found = first_line(git / "HEAD")
+    value = first_line(git / "HEAD")
     for _ in range(_MAX_REFS):
-        if _COMMIT.fullmatch(found):
-            return found
-        name = found.removeprefix("ref:").strip()
-        if name == found or not SHARED_REF.fullmatch(name) or (common / "reftable").exists():
+        if _COMMIT.fullmatch(value):
+            return value
+        name = value.removeprefix("ref:").strip()
+        if name == value or not SHARED_REF.fullmatch(name) or (common / "reftable").exists():
             return None
-        found = first_line(common / name) or _read_packed(common / "packed-refs", name)
+        value = first_line(common / name) or _read_packed(common / "packed-refs", name)
     return None
 
 
 def _read_packed(file: Path, name: str) -> str:
     """Return what a file of packed refs has for a name; empty if it has nothing."""
     with suppress(UnreadableFile):
-        data = read_file(file, limit=MAX_REFS_FILE) or b""
-        before, found, _ = (b"\n" + data).partition(os.fsencode(f" {name}\n"))
-        if found:
+        content = read_file(file, limit=MAX_REFS_FILE) or b""
+        before, separator, _ = (b"\n" + content).partition(os.fsencode(f" {name}\n"))
+        if separator:
             return before.rpartition(b"\n")[2].decode("ascii", "replace")
     return ""
 

@@ -74,12 +74,12 @@ def missing_attributes(directory: AuditDir) -> list[str]:
 
 
 def _has_required(name: str, lines: list[list[str]]) -> bool:
-    found: dict[str, str] = {}
+    attributes: dict[str, str] = {}
     for words in lines:
         if words and fnmatchcase(name, words[0].removeprefix("/")):
             for word in words[1:]:
-                found |= _attributes(word)
-    return found.items() >= REQUIRED_ATTRIBUTES.items()
+                attributes |= _attributes(word)
+    return attributes.items() >= REQUIRED_ATTRIBUTES.items()
 
 
 def _attributes(word: str) -> dict[str, str]:
@@ -97,10 +97,10 @@ def _gitignore_of(directory: AuditDir) -> Tracking:
 
 def _lines(directory: AuditDir, name: str) -> list[str]:
     try:
-        data = read_file(directory.path / name, limit=1 << 20) or b""
+        content = read_file(directory.path / name, limit=1 << 20) or b""
     except UnreadableFile:
         return []
-    return [line.rstrip("\r") for line in data.decode("utf-8", "replace").split("\n")]
+    return [line.rstrip("\r") for line in content.decode("utf-8", "replace").split("\n")]
 
 
 REVIEWER_TOOL: Final = "vibes-lsp"
@@ -181,7 +181,7 @@ def initialise(
         directory.gitignore: "".join(f"{line}\n" for line in IGNORE_LINES).encode(),
         directory.gitattributes: "".join(f"{line}\n" for line in ATTRIBUTE_LINES).encode(),
     }
-    created = [path.name for path, data in files.items() if create_file(path, data)]
+    created = [path.name for path, content in files.items() if create_file(path, content)]
     lacking = {
         directory.gitignore: missing_ignores(directory),
         directory.gitattributes: missing_attributes(directory),

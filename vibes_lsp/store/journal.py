@@ -85,9 +85,11 @@ def entries_file(directory: AuditDir) -> Path:
 def journal_files(directory: AuditDir) -> list[Path]:
     """Return all journal files, those of other tools included, in reading order."""
     try:
-        with os.scandir(directory.journal) as found:
+        with os.scandir(directory.journal) as entries:
             return sorted(
-                Path(each) for each in found if each.name.endswith(".jsonl") and each.is_file()
+                Path(entry)
+                for entry in entries
+                if entry.name.endswith(".jsonl") and entry.is_file()
             )
     except OSError:
         return []
@@ -98,7 +100,7 @@ def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journa
 
     A partial last line is left for a later read.
     """
-    others: dict[str, msgspec.Raw] = {}
+    foreign: dict[str, msgspec.Raw] = {}
     problems: list[tuple[str, VibesError]] = []
     own = None
     for path in journal_files(directory):
@@ -107,8 +109,8 @@ def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journa
                 own = _read_entries_file(path, None if previous is None else previous.entries_file)
                 invalid = own.invalid
             else:
-                found, invalid = parse_entry_lines((read_file(path) or b"").rpartition(b"\n")[0])
-                others.update(found)
+                parsed, invalid = parse_entry_lines((read_file(path) or b"").rpartition(b"\n")[0])
+                foreign.update(parsed)
         except UnreadableFile as error:
             problems.append((path.name, error))
             continue
@@ -120,7 +122,7 @@ def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journa
             )
             problems.append((path.name, MalformedJson(reason)))
     entries = {} if own is None else own.entries
-    return Journal({**entries, **others}, tuple(problems), own)
+    return Journal({**entries, **foreign}, tuple(problems), own)
 
 
 def with_waiting_entries(
@@ -153,7 +155,7 @@ def append_entries(
 _HASH: Final = re.compile(r"[0-9a-f]{64}\Z")
 
 
-def parse_entry_lines(data: bytes) -> tuple[dict[str, msgspec.Raw], int]:
+def parse_entry_lines(content: bytes) -> tuple[dict[str, msgspec.Raw], int]:
     """Return the entries that have a line each, and the number of other lines.
 
     A line is `{"<hash>": {…}}`, the same without outer braces (as in a manifest, R10), or a bare
@@ -161,22 +163,22 @@ def parse_entry_lines(data: bytes) -> tuple[dict[str, msgspec.Raw], int]:
     """
     entries: dict[str, msgspec.Raw] = {}
     invalid = 0
-    for line in data.splitlines():
+    for line in content.splitlines():
         text = line.strip().strip(b",")
         if not text:
             continue
-        found = _entries_in(text if text.startswith(b"{") else b"{" + text + b"}")
-        invalid += found is None
-        entries.update(found or {})
+        parsed = _entries_in(text if text.startswith(b"{") else b"{" + text + b"}")
+        invalid += parsed is None
+        entries.update(parsed or {})
     return entries, invalid
 
 
 _IS_ENTRY: Final = re.compile(rb'\{"[0-9a-f]{64}":').match
 
 
-def parse_waiting_entries(data: bytes) -> dict[str, msgspec.Raw]:
+def parse_waiting_entries(content: bytes) -> dict[str, msgspec.Raw]:
     """Return the entries among lines of waiting records and entries."""
-    return parse_entry_lines(b"\n".join(filter(_IS_ENTRY, data.split(b"\n"))))[0]
+    return parse_entry_lines(b"\n".join(filter(_IS_ENTRY, content.split(b"\n"))))[0]
 
 
 def is_entry_line(line: bytes) -> bool:
@@ -209,7 +211,7 @@ def _is_valid(raw: msgspec.Raw) -> bool:
 
 def read_waiting_entries(path: Path, previous: EntriesFile | None) -> EntriesFile:
     """Read the entries of a file of waiting records and entries; raises as for other files."""
-    return _read_entries_file(path, previous, lambda data: (parse_waiting_entries(data), 0))
+    return _read_entries_file(path, previous, lambda content: (parse_waiting_entries(content), 0))
 
 
 def _read_entries_file(
@@ -222,23 +224,23 @@ def _read_entries_file(
     Raises:
         UnreadableFile: It cannot be read or is too large.
     """
-    found = regular_file_stamp(path)
-    if found is not None and found.size > MAX_FILE:
+    stamp = regular_file_stamp(path)
+    if stamp is not None and stamp.size > MAX_FILE:
         raise UnreadableFile(
-            f"{path.name} is too large: {found.size:,} bytes, expected at most {MAX_FILE:,}"
+            f"{path.name} is too large: {stamp.size:,} bytes, expected at most {MAX_FILE:,}"
         )
     known = previous or EntriesFile()
     try:
         with open_file(path) as file:
             file.seek(known.whole - len(known.tail))
-            data = file.read()
-            if known.whole and not data.startswith(known.tail):
+            content = file.read()
+            if known.whole and not content.startswith(known.tail):
                 known = EntriesFile()
                 file.seek(0)
-                data = file.read()
+                content = file.read()
     except OSError as error:
         raise UnreadableFile(f"{path.name} cannot be read: {error.strerror or error}") from error
-    added = data[len(known.tail) :]
+    added = content[len(known.tail) :]
     whole = added[: added.rfind(b"\n") + 1]
     entries, invalid = parse(whole)
     return EntriesFile(

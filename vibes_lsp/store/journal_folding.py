@@ -152,12 +152,12 @@ def _clean_up(directory: AuditDir, folded: Journal, lock: LockHandle) -> None:
         for path in temporary_files(directory.journal):
             path.unlink(missing_ok=True)
         own = entries_file(directory)
-        found = regular_file_stamp(own)
-        if found is None or found.size != folded.entries_file_size:
+        stamp = regular_file_stamp(own)
+        if stamp is None or stamp.size != folded.entries_file_size:
             return
         if any(name == own.name for name, _ in folded.problems):
             # Its entries are folded; the invalid lines stay for a person to look at.
-            own.replace(own.with_name(f"broken-{found.inode}-{found.size}.jsonl"))
+            own.replace(own.with_name(f"broken-{stamp.inode}-{stamp.size}.jsonl"))
         else:
             # On Windows a reader may have it open; the next fold removes it.
             with suppress(PermissionError):

@@ -40,25 +40,25 @@ RETENTION_SECONDS: Final = 30 * 86_400
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
-def keep_text(directory: AuditDir, file_hash: str, data: bytes) -> None:
+def keep_text(directory: AuditDir, file_hash: str, content: bytes) -> None:
     """Keep a text; a failure changes nothing, because the text is only an aid.
 
     Args:
         directory: The trail.
         file_hash: The hash of the text, as its records have it.
-        data: The text.
+        content: The text.
     """
-    if len(data) > MAX_TEXT:
+    if len(content) > MAX_TEXT:
         return
     place = place_of_waiting(directory)
     with suppress(VibesError, OSError):
-        if place is not None and _keep_in(place.texts, file_hash, data, place):
+        if place is not None and _keep_in(place.texts, file_hash, content, place):
             return
     with suppress(VibesError, OSError):
-        _keep_in(directory.kept_texts, file_hash, data, directory)
+        _keep_in(directory.kept_texts, file_hash, content, directory)
 
 
-def _keep_in(folder: Path, file_hash: str, data: bytes, owner: WaitingPlace | AuditDir) -> bool:
+def _keep_in(folder: Path, file_hash: str, content: bytes, owner: WaitingPlace | AuditDir) -> bool:
     """Keep a text in a folder.
 
     Raises:
@@ -75,7 +75,7 @@ def _keep_in(folder: Path, file_hash: str, data: bytes, owner: WaitingPlace | Au
         make_ignored_folder(owner.spool)
         make_folder(folder)
         folder.chmod(0o700)
-    replace_file(write_temporary(folder, data, durable=False), path)
+    replace_file(write_temporary(folder, content, durable=False), path)
     if file_hash.startswith("0"):  # once for 16 texts: it examines each file
         _remove_oldest(folder, time.time())
     return True
@@ -87,9 +87,9 @@ def read_kept_text(directory: AuditDir, file_hash: str) -> bytes | None:
         return None
     for folder in text_folders(directory):
         with suppress(VibesError):
-            data = read_file(folder / file_hash, limit=MAX_TEXT)
-            if data is not None and sha256(data) == file_hash:
-                return data
+            content = read_file(folder / file_hash, limit=MAX_TEXT)
+            if content is not None and sha256(content) == file_hash:
+                return content
     return None
 
 

@@ -210,12 +210,12 @@ def _read_at(descriptor: int, count: int, place: int) -> bytes:
     return os.read(descriptor, count)
 
 
-def _write_at(descriptor: int, data: bytes, place: int) -> None:
+def _write_at(descriptor: int, content: bytes, place: int) -> None:
     if hasattr(os, "pwrite"):
-        os.pwrite(descriptor, data, place)
+        os.pwrite(descriptor, content, place)
         return
     os.lseek(descriptor, place, os.SEEK_SET)
-    os.write(descriptor, data)
+    os.write(descriptor, content)
 
 
 def _try_lock(descriptor: int) -> bool:

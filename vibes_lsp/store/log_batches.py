@@ -49,9 +49,9 @@ class DeliveredPart:
     blocks: array[int] = field(default_factory=lambda: array("I"))
     unterminated: bool = False
 
-    def add(self, data: bytes | memoryview) -> None:
+    def add(self, delivered: bytes | memoryview) -> None:
         """Add bytes that were delivered."""
-        view = memoryview(data)
+        view = memoryview(delivered)
         while view:
             used = self.end % BLOCK
             if not used:

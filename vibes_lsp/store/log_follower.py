@@ -119,8 +119,8 @@ class LogFollower:
 
     def reaches(self, end: int) -> bool:
         """Whether the file has so many bytes, delivered or not."""
-        found = regular_file_stamp(self._path)
-        return found is not None and found.size >= end
+        stamp = regular_file_stamp(self._path)
+        return stamp is not None and stamp.size >= end
 
     def is_current(self) -> bool:
         """Whether the file is certainly as at the last poll, by its stamp alone.
@@ -128,10 +128,10 @@ class LogFollower:
         Raises:
             UnreadableFile: The file exists and cannot be read.
         """
-        found = regular_file_stamp(self._path)
-        if found is None:
+        stamp = regular_file_stamp(self._path)
+        if stamp is None:
             return self._seen is None and not self._delivered.end
-        return found == self._seen and self._settled and not self._is_outdated
+        return stamp == self._seen and self._settled and not self._is_outdated
 
     def bytes_to_read(self) -> int:
         """Return about how many bytes the next poll reads.
@@ -139,15 +139,15 @@ class LogFollower:
         Raises:
             UnreadableFile: The file exists and cannot be read.
         """
-        found, known = regular_file_stamp(self._path), self._delivered.end
-        if found is None:
+        stamp, known = regular_file_stamp(self._path), self._delivered.end
+        if stamp is None:
             return 0
         is_appended = (
-            (found.size == known if self._delivered.unterminated else found.size >= known)
+            (stamp.size == known if self._delivered.unterminated else stamp.size >= known)
             and not self._is_outdated
-            and self._seems_appended(found)
+            and self._seems_appended(stamp)
         )
-        return found.size - known if is_appended else found.size
+        return stamp.size - known if is_appended else stamp.size
 
     def restart(self) -> None:
         """Deliver the file from the start at the next poll."""
@@ -163,19 +163,19 @@ class LogFollower:
         Raises:
             UnreadableFile: The log exists but cannot be read; the delivered lines stay valid.
         """
-        found = regular_file_stamp(self._path)
-        if found is None:
+        stamp = regular_file_stamp(self._path)
+        if stamp is None:
             self._seen, self._settled = None, False
             return self._restart() if self._delivered.end else None
-        if found == self._seen and self._settled and not thorough:
+        if stamp == self._seen and self._settled and not thorough:
             return None
         file = open_file(self._path)
-        settled = is_settled(found.modified_ns)
+        settled = is_settled(stamp.modified_ns)
         limit = _VERIFIED_WHEN_SETTLED if settled else _ALWAYS_VERIFIED
         try:
             common = self._common_beginning(
                 file,
-                found,
+                stamp,
                 whole_up_to=None if thorough or self._is_outdated else limit,
                 end_blocks=_END_BLOCKS if settled else _END_BLOCKS_AT_ONCE,
             )
@@ -185,8 +185,8 @@ class LogFollower:
             file.close()
             raise read_error(self._path, error) from error
         self._is_outdated = False
-        self._seen, self._settled = found, settled
-        if unchanged and found.size == self._delivered.end:
+        self._seen, self._settled = stamp, settled
+        if unchanged and stamp.size == self._delivered.end:
             file.close()
             return None
         return LogUpdate(not unchanged, self._read(file), kept)
@@ -230,24 +230,24 @@ class LogFollower:
 
     def _read_verified(self, read: _Read, places: Iterable[tuple[int, int]]) -> list[bytes]:
         """Return the bytes at places, of blocks that are as they were delivered."""
-        found: list[bytes] = []
-        blocks, data = range(0), b""
+        contents: list[bytes] = []
+        blocks, content = range(0), b""
         for offset, length in places:
             needed = range(offset // BLOCK, (offset + length) // BLOCK + 1)
             if needed != blocks:
-                blocks, data = needed, b"".join([self._block(read, each) for each in needed])
+                blocks, content = needed, b"".join([self._block(read, number) for number in needed])
             start = offset - blocks[0] * BLOCK
-            found.append(data[start : start + length])
-        return found
+            contents.append(content[start : start + length])
+        return contents
 
     def _block(self, read: _Read, number: int) -> bytes:
-        data = read(BLOCK, number * BLOCK)
+        block = read(BLOCK, number * BLOCK)
         if number < self._verified_from and number not in self._verified:
-            if zlib.crc32(data) != self._delivered.blocks[number]:
+            if zlib.crc32(block) != self._delivered.blocks[number]:
                 self._is_outdated, self._settled = True, False
                 raise OutdatedIndex(f"{self._path.name} was rewritten", hint="run this again")
             self._verified.add(number)
-        return data
+        return block
 
     def seems_to_have_lines(self) -> bool:
         """Whether the file is shorter, or has more than the beginning of another line.
@@ -255,24 +255,24 @@ class LogFollower:
         Raises:
             UnreadableFile: The file exists and cannot be read.
         """
-        found = regular_file_stamp(self._path)
+        stamp = regular_file_stamp(self._path)
         end = self._delivered.end
-        if found is None or found.size <= end:
-            return (0 if found is None else found.size) != end
-        if found.size - end > CHUNK or self._delivered.unterminated:
+        if stamp is None or stamp.size <= end:
+            return (0 if stamp is None else stamp.size) != end
+        if stamp.size - end > CHUNK or self._delivered.unterminated:
             return True
         try:
             with open_file(self._path) as file:
                 file.seek(end)
-                data = file.read(CHUNK)
+                beginning = file.read(CHUNK)
         except OSError as error:
             raise read_error(self._path, error) from error
-        return b"\n" in data or data.rstrip().endswith(b"}")
+        return b"\n" in beginning or beginning.rstrip().endswith(b"}")
 
     def unfinished_line(self) -> bytes:
         """Return up to 200 bytes of a partial last line; empty if the log ends in a newline."""
-        found = regular_file_stamp(self._path)
-        if found is None or found.size <= self._delivered.end:
+        stamp = regular_file_stamp(self._path)
+        if stamp is None or stamp.size <= self._delivered.end:
             return b""
         with open_file(self._path) as file:
             file.seek(self._delivered.end)
@@ -291,7 +291,7 @@ class LogFollower:
     def _common_beginning(
         self,
         file: BinaryIO,
-        found: FileStamp,
+        stamp: FileStamp,
         *,
         whole_up_to: int | None,
         end_blocks: int,
@@ -303,13 +303,13 @@ class LogFollower:
         """
         delivered = self._with_blocks()
         end = delivered.end
-        if delivered.unterminated and found.size != end:
+        if delivered.unterminated and stamp.size != end:
             end -= 1  # its last line is another one
         first = max(0, len(delivered.blocks) - end_blocks)
         if (
             whole_up_to is not None
             and delivered.end > whole_up_to
-            and self._seems_appended(found)
+            and self._seems_appended(stamp)
             and self._common_from(file, first) == delivered.end
         ):
             self._verified_from, self._verified = first, set()
@@ -330,11 +330,11 @@ class LogFollower:
                     return start + offset
         return delivered.end
 
-    def _seems_appended(self, found: FileStamp) -> bool:
+    def _seems_appended(self, stamp: FileStamp) -> bool:
         seen = self._seen
-        if seen is None or (seen.device, seen.inode) != (found.device, found.inode):
+        if seen is None or (seen.device, seen.inode) != (stamp.device, stamp.inode):
             return False
-        return found.size > seen.size or found == seen
+        return stamp.size > seen.size or stamp == seen
 
     def _read(self, file: BinaryIO) -> Iterator[LineBatch]:
         with file:
@@ -361,14 +361,14 @@ def _reader(file: BinaryIO) -> _Read:
 
 
 def _read_runs(read: _Read, runs: Iterable[_Run]) -> list[bytes]:
-    found: list[bytes] = []
+    contents: list[bytes] = []
     for start, end, places in runs:
         block = read(end - start, start)
         if len(places) == 1:
-            found.append(block)
+            contents.append(block)
         else:
-            found += [block[offset - start : offset - start + size] for offset, size in places]
-    return found
+            contents += [block[offset - start : offset - start + size] for offset, size in places]
+    return contents
 
 
 def _runs(places: Iterable[tuple[int, int]]) -> list[_Run]:

@@ -248,7 +248,7 @@ def _read_file(
     open_saved: OpenSaved | None,
 ) -> Manifest:
     """Return the manifest without its journal; the previous one if it is unchanged."""
-    times = [found for found in named_stamp[1:] if found is not None]
+    times = [stamp for stamp in named_stamp[1:] if stamp is not None]
     same = (
         previous
         if previous is not None
@@ -264,11 +264,11 @@ def _read_file(
     saved = None if open_saved is None else open_saved(directory.manifest)
     if saved is not None:
         return replace(saved, stamps=(named_stamp,))
-    data = read_file(directory.manifest)
-    if same is not None and same.file_state.recheck(data, times):
+    content = read_file(directory.manifest)
+    if same is not None and same.file_state.recheck(content, times):
         return same
     return replace(
-        parse_manifest(data), file_state=FileState.of(data, times), stamps=(named_stamp,)
+        parse_manifest(content), file_state=FileState.of(content, times), stamps=(named_stamp,)
     )
 
 
@@ -276,75 +276,75 @@ def _stamps(directory: AuditDir, *, waiting: bool) -> Iterator[tuple[str, FileSt
     """Yield name and stamp of the manifest, None if missing, then of the journal files."""
     yield directory.manifest.name, regular_file_stamp(directory.manifest)
     for path in journal_files(directory):
-        found = regular_file_stamp(path)
-        if found is not None:
-            yield path.name, found
+        stamp = regular_file_stamp(path)
+        if stamp is not None:
+            yield path.name, stamp
     for path in waiting_files(directory) if waiting else ():
         with suppress(UnreadableFile):  # it hides nothing else
             yield path.name, regular_file_stamp(path)
 
 
-def parse_manifest(data: bytes | None) -> Manifest:
+def parse_manifest(content: bytes | None) -> Manifest:
     """Return the manifest in these bytes; None means a missing file. Never raises."""
-    if data is None:
+    if content is None:
         return Manifest(ManifestForm.ABSENT)
-    data = data.removeprefix(b"\xef\xbb\xbf")
-    frame = _DECODER.decode(data)
+    content = content.removeprefix(b"\xef\xbb\xbf")
+    frame = _DECODER.decode(content)
     if frame is None:
-        return _parse_unusual(data)
+        return _parse_unusual(content)
     return Manifest(
-        ManifestForm.OBJECT, frame.standard, frame.version, data=data, stored=frame.entries
+        ManifestForm.OBJECT, frame.standard, frame.version, data=content, stored=frame.entries
     )
 
 
-def _parse_unusual(data: bytes) -> Manifest:
+def _parse_unusual(content: bytes) -> Manifest:
     """Parse other forms: JSONL, or the entries on separate lines of an invalid file."""
-    entries, invalid = parse_entry_lines(data)
+    entries, invalid = parse_entry_lines(content)
     if entries and not invalid:
-        return Manifest(ManifestForm.JSONL, "VIBES", "1.0", data=data, stored=entries)
+        return Manifest(ManifestForm.JSONL, "VIBES", "1.0", data=content, stored=entries)
     try:
-        value = parse_json(data)
+        value = parse_json(content)
     except MalformedJson as error:
-        return Manifest(ManifestForm.BROKEN, problem=error, data=data, stored=entries)
+        return Manifest(ManifestForm.BROKEN, problem=error, data=content, stored=entries)
     if not isinstance(value, dict):
         reason = f"expected an object, found a JSON {json_type(value)}"
-        return Manifest(ManifestForm.BROKEN, problem=MalformedJson(reason), data=data)
+        return Manifest(ManifestForm.BROKEN, problem=MalformedJson(reason), data=content)
     standard, version, members = value.get("standard"), value.get("version"), value.get("entries")
     if isinstance(members, dict):  # unusual only because of a lone surrogate
         stored = {key: msgspec.Raw(canonical_json(entry)) for key, entry in members.items()}
-        return Manifest(ManifestForm.OBJECT, standard, version, data=data, stored=stored)
+        return Manifest(ManifestForm.OBJECT, standard, version, data=content, stored=stored)
     reason = (
         "member 'entries' is missing"
         if "entries" not in value
         else "member 'entries' is not an object"
     )
-    return Manifest(ManifestForm.BROKEN, standard, version, MalformedJson(reason), data=data)
+    return Manifest(ManifestForm.BROKEN, standard, version, MalformedJson(reason), data=content)
 
 
-def conflicting_keys(data: bytes) -> list[tuple[str, int]]:
+def conflicting_keys(content: bytes) -> list[tuple[str, int]]:
     """Return the keys that occur twice with different entries, and the line of the second one."""
-    if not _conflicts(data, _KEY.finditer(data)):  # nearly always, and much faster to find out
+    if not _conflicts(content, _KEY.finditer(content)):  # nearly always, and faster to find out
         return []
-    starts = _member_starts(data)
-    found = (match for match in _KEY.finditer(data) if starts is None or match.start() in starts)
+    starts = _member_starts(content)
+    keys = (match for match in _KEY.finditer(content) if starts is None or match.start() in starts)
     return [
-        (match[1].decode(), data.count(b"\n", 0, match.start()) + 1)
-        for match in _conflicts(data, found)
+        (match[1].decode(), content.count(b"\n", 0, match.start()) + 1)
+        for match in _conflicts(content, keys)
     ]
 
 
-def _conflicts(data: bytes, keys: Iterable[re.Match[bytes]]) -> list[re.Match[bytes]]:
+def _conflicts(content: bytes, keys: Iterable[re.Match[bytes]]) -> list[re.Match[bytes]]:
     """Return the keys that occurred before with a different value."""
     first: dict[bytes, int] = {}
     conflicts: list[re.Match[bytes]] = []
     for match in keys:
         before = first.setdefault(match[1], match.end())
-        if before != match.end() and not _same_entry(data, before, match.end()):
+        if before != match.end() and not _same_entry(content, before, match.end()):
             conflicts.append(match)
     return conflicts
 
 
-def _member_starts(data: bytes) -> set[int] | None:
+def _member_starts(content: bytes) -> set[int] | None:
     """Return where the strings are that may be keys of entries; None if brackets do not match.
 
     Those are in the `entries` of a whole manifest, else (JSONL) not inside an entry.
@@ -353,7 +353,7 @@ def _member_starts(data: bytes) -> set[int] | None:
     outside: set[int] = set()
     depth = values = 0
     member = b""
-    for start, token in _tokens(data):
+    for start, token in _tokens(content):
         if token in b"{[":
             depth += 1
         elif token in b"}]":
@@ -371,10 +371,10 @@ def _member_starts(data: bytes) -> set[int] | None:
     return in_entries if values == 1 and in_entries else outside
 
 
-def _tokens(data: bytes) -> Iterator[tuple[int, bytes]]:
+def _tokens(content: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield start and text of each string, and of each bracket outside strings."""
     start = -1  # of the string whose end was not found yet
-    for match in _MARK.finditer(data):
+    for match in _MARK.finditer(content):
         mark = match[0]
         if mark != b'"':
             if start < 0:
@@ -382,32 +382,32 @@ def _tokens(data: bytes) -> Iterator[tuple[int, bytes]]:
         elif start < 0:
             start = match.start()
         else:
-            yield start, data[start : match.end()]
+            yield start, content[start : match.end()]
             start = -1
 
 
-def _same_entry(data: bytes, one: int, other: int) -> bool:
+def _same_entry(content: bytes, first: int, second: int) -> bool:
     """Whether two entries are equal except for `created_at`."""
     try:
         return equal_except_time(
-            *(parse_json_prefix(_text_at(data, start)) for start in (one, other))
+            *(parse_json_prefix(_text_at(content, start)) for start in (first, second))
         )
     except MalformedJson:
         return False
 
 
-def _text_at(data: bytes, start: int) -> str:
-    return data[start : start + _MAX_COMPARED].decode("utf-8", "replace")
+def _text_at(content: bytes, start: int) -> str:
+    return content[start : start + _MAX_COMPARED].decode("utf-8", "replace")
 
 
-def equal_except_time(one: JsonValue, other: JsonValue) -> bool:
+def equal_except_time(first: JsonValue, second: JsonValue) -> bool:
     """Whether two entries are equal except for `created_at`, which is not hashed (RFC 5.2)."""
-    return same_value(_without_created_at(one), _without_created_at(other))
+    return same_value(_without_created_at(first), _without_created_at(second))
 
 
 def _without_created_at(value: JsonValue) -> JsonValue:
     return (
-        {name: each for name, each in value.items() if name != "created_at"}
+        {name: member for name, member in value.items() if name != "created_at"}
         if isinstance(value, dict)
         else value
     )

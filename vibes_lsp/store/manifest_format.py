@@ -87,12 +87,12 @@ def check_strict(manifest: Manifest) -> None:
         parse_object(manifest.data, same=equal_except_time)
 
 
-def _are_valid_lines(data: bytes) -> bool:
+def _are_valid_lines(content: bytes) -> bool:
     """Whether each line of a formatted manifest is valid JSON by itself, which is fast to check."""
     try:
-        parse_json(data[: data.find(b"\n")] + b"}}")
-        for start, end in _entry_lines(data):
-            parse_json(b"{" + data[start:end].removeprefix(b",") + b"}")
+        parse_json(content[: content.find(b"\n")] + b"}}")
+        for start, end in _entry_lines(content):
+            parse_json(b"{" + content[start:end].removeprefix(b",") + b"}")
     except MalformedJson:
         return False
     return True
@@ -107,39 +107,39 @@ def has_duplicates(manifest: Manifest) -> bool:
     )
 
 
-def _line_count(data: bytes) -> int:
-    return data.count(b"\n") - 2
+def _line_count(content: bytes) -> int:
+    return content.count(b"\n") - 2
 
 
-def _is_formatted(data: bytes) -> bool:
-    head = data.find(b"\n") + 1
+def _is_formatted(content: bytes) -> bool:
+    head = content.find(b"\n") + 1
     if (
-        not data.startswith(b"{")
-        or not data[:head].endswith(_OPENING)
-        or not data.endswith(b"\n" + _CLOSING)
-        or head > len(data) - len(_CLOSING) - 1
+        not content.startswith(b"{")
+        or not content[:head].endswith(_OPENING)
+        or not content.endswith(b"\n" + _CLOSING)
+        or head > len(content) - len(_CLOSING) - 1
     ):
         return False
-    return all(_ENTRY.match(data, start) for start, _ in _entry_lines(data))
+    return all(_ENTRY.match(content, start) for start, _ in _entry_lines(content))
 
 
-def _entry_lines(data: bytes) -> Iterator[tuple[int, int]]:
+def _entry_lines(content: bytes) -> Iterator[tuple[int, int]]:
     """Yield start and end of each line between the first and the last; copies nothing."""
-    start, last = data.find(b"\n") + 1, len(data) - len(_CLOSING)
+    start, last = content.find(b"\n") + 1, len(content) - len(_CLOSING)
     while start < last:
-        end = data.find(b"\n", start, last)
+        end = content.find(b"\n", start, last)
         yield start, end
         start = end + 1
 
 
-def _without_duplicates(data: bytes, keys: int) -> bytes:
-    if _line_count(data) <= keys:
-        return data
-    conflicting = {key.encode() for key, _ in conflicting_keys(data)}
-    head = data.find(b"\n") + 1
+def _without_duplicates(content: bytes, keys: int) -> bytes:
+    if _line_count(content) <= keys:
+        return content
+    conflicting = {key.encode() for key, _ in conflicting_keys(content)}
+    head = content.find(b"\n") + 1
     return (
-        data[:head]
-        + b"".join(_without_repeated_lines(data[head:].removesuffix(_CLOSING), conflicting))
+        content[:head]
+        + b"".join(_without_repeated_lines(content[head:].removesuffix(_CLOSING), conflicting))
         + _CLOSING
     )
 

@@ -53,10 +53,12 @@ def inline_entry(entry: Members, directory: AuditDir) -> Members:
     packed = text(entry, "reasoning_text_compressed")
     if packed is not None:
         try:
-            data = base64.b64decode(packed, validate=True)
+            compressed = base64.b64decode(packed, validate=True)
         except (binascii.Error, ValueError):
             raise BrokenBlob("reasoning_text_compressed is not base64") from None
-        body = _decode(_decompress(data, "reasoning_text_compressed"), "reasoning_text_compressed")
+        body = _decode(
+            _decompress(compressed, "reasoning_text_compressed"), "reasoning_text_compressed"
+        )
         kept = {
             name: value
             for name, value in entry.items()
@@ -103,14 +105,14 @@ def read_blob(path: str, directory: AuditDir) -> bytes:
     """
     target = blob_file(path, directory)
     try:
-        data = read_file(target, limit=MAX_TEXT)
+        content = read_file(target, limit=MAX_TEXT)
     except UnreadableFile as error:
         raise BrokenBlob(f"blob {path}: {error.message}") from None
-    if data is None:
-        data = _waiting_blob(target, directory)
-    if data is None:
+    if content is None:
+        content = _waiting_blob(target, directory)
+    if content is None:
         raise MissingBlob(f"blob {path} does not exist")
-    return _decompress(data, path) if data.startswith(_GZIP_MAGIC) else data
+    return _decompress(content, path) if content.startswith(_GZIP_MAGIC) else content
 
 
 def _waiting_blob(target: Path, directory: AuditDir) -> bytes | None:
@@ -119,9 +121,9 @@ def _waiting_blob(target: Path, directory: AuditDir) -> bytes | None:
         return None
     for folder in waiting_blobs(directory):
         with suppress(UnreadableFile):
-            data = read_file(folder / target.name, limit=MAX_TEXT)
-            if data is not None:
-                return data
+            content = read_file(folder / target.name, limit=MAX_TEXT)
+            if content is not None:
+                return content
     return None
 
 
@@ -154,10 +156,10 @@ def _from_blob(entry: Members, path: str, content: bytes) -> Members:
     return {**kept, "reasoning_text": _decode(content, path)}
 
 
-def _decompress(data: bytes, where: str) -> bytes:
+def _decompress(compressed: bytes, where: str) -> bytes:
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
-        content = unpacker.decompress(data, MAX_TEXT)
+        content = unpacker.decompress(compressed, MAX_TEXT)
     except zlib.error:
         raise BrokenBlob(f"{where}: not gzip data") from None
     if unpacker.unconsumed_tail:
@@ -226,11 +228,13 @@ def pack_entry(members: Members, config: Config) -> PackedEntry:
     return PackedEntry(context_hash(entry), entry, (name, gzip_bytes(canonical_json(inline))))
 
 
-def gzip_bytes(data: bytes) -> bytes:
+def gzip_bytes(content: bytes) -> bytes:
     """Return gzip data that depends only on the content and the compressor (R8)."""
     packer = zlib.compressobj(9, zlib.DEFLATED, -zlib.MAX_WBITS)
-    tail = zlib.crc32(data).to_bytes(4, "little") + (len(data) & 0xFFFFFFFF).to_bytes(4, "little")
-    return _GZIP_HEADER + packer.compress(data) + packer.flush() + tail
+    tail = zlib.crc32(content).to_bytes(4, "little") + (len(content) & 0xFFFFFFFF).to_bytes(
+        4, "little"
+    )
+    return _GZIP_HEADER + packer.compress(content) + packer.flush() + tail
 
 
 def _is_encodable(body: str) -> bool:

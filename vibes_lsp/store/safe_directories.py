@@ -22,7 +22,7 @@ _MAX_SETTINGS: Final = 1 << 20
 def is_safe_directory(path: str) -> bool:
     """Return whether the user has declared a project safe, by itself or with all below a folder."""
     here = Path(os.path.realpath(path))
-    folders = {f"{str(each).rstrip('/')}/*" for each in here.parents}
+    folders = {f"{str(parent).rstrip('/')}/*" for parent in here.parents}
     return any(
         value == "*" or _expanded(value) in folders or _resolved(value) == here
         for value in _safe_directories()
@@ -39,11 +39,11 @@ def _resolved(value: str) -> Path:
 
 def _safe_directories() -> list[str]:
     """Return the values of `safe.directory`; an empty value cancels those before it."""
-    found: list[str] = []
+    directories: list[str] = []
     for file in _settings():
         for value in _values(file):
-            found = [*found, value] if value else []
-    return found
+            directories = [*directories, value] if value else []
+    return directories
 
 
 def _settings() -> Iterator[Path]:
@@ -61,11 +61,11 @@ def _settings() -> Iterator[Path]:
 
 def _values(file: Path) -> Iterator[str]:
     try:
-        data = read_file(file, limit=_MAX_SETTINGS) or b""
+        content = read_file(file, limit=_MAX_SETTINGS) or b""
     except UnreadableFile:
         return
     is_safe = False
-    for line in data.decode("utf-8", "replace").splitlines():
+    for line in content.decode("utf-8", "replace").splitlines():
         rest = line.strip()
         if rest.startswith("["):
             section, _, rest = rest[1:].partition("]")

@@ -72,11 +72,11 @@ def _merge_value(base: Version, ours: Version, theirs: Version, where: tuple[str
     if (
         isinstance(ours, list)
         and isinstance(theirs, list)
-        and all(isinstance(each, str) for each in (*ours, *theirs))
+        and all(isinstance(value, str) for value in (*ours, *theirs))
     ):
         before = base if isinstance(base, list) else []
-        kept = [each for each in ours if each in theirs or each not in before]
-        return kept + [each for each in theirs if each not in ours and each not in before]
+        kept = [value for value in ours if value in theirs or value not in before]
+        return kept + [value for value in theirs if value not in ours and value not in before]
     name, *member = where
     raise RefusedWrite(
         f"{name}: both sides changed {'.'.join(member)} differently",
@@ -84,15 +84,15 @@ def _merge_value(base: Version, ours: Version, theirs: Version, where: tuple[str
     )
 
 
-def _same(one: Version, other: Version) -> bool:
-    if isinstance(one, _Missing) or isinstance(other, _Missing):
-        return one is other
-    return same_value(one, other)
+def _same(first: Version, second: Version) -> bool:
+    if isinstance(first, _Missing) or isinstance(second, _Missing):
+        return first is second
+    return same_value(first, second)
 
 
 _MARKER: Final = re.compile(
     rb"^(?:%s)(?: .*)?\r?(?:\n|\Z)"
-    % b"|".join(re.escape(each.encode()) for each in CONFLICT_MARKERS),
+    % b"|".join(re.escape(marker.encode()) for marker in CONFLICT_MARKERS),
     re.MULTILINE,
 )
 
@@ -114,14 +114,14 @@ class MergeSides:
     current: bytes | None
 
 
-def has_conflict_markers(data: bytes | None) -> bool:
+def has_conflict_markers(content: bytes | None) -> bool:
     """Whether a text contains conflict markers."""
-    return data is not None and _MARKER.search(data) is not None
+    return content is not None and _MARKER.search(content) is not None
 
 
-def remove_conflict_markers(data: bytes) -> bytes:
+def remove_conflict_markers(content: bytes) -> bytes:
     """Return a text without its conflict marker lines; the lines between them stay."""
-    return _MARKER.sub(b"", data)
+    return _MARKER.sub(b"", content)
 
 
 def merge_log(sides: MergeSides) -> bytes:
@@ -164,9 +164,9 @@ def merge_manifest(sides: MergeSides) -> bytes:
     for key, raw in theirs.stored.items():
         mine = ours.stored.get(key)
         if mine is not None and bytes(mine) != bytes(raw):
-            one = _merge_entry(base, ours, theirs, key)
-            if one is not None:
-                changed[key] = one
+            merged = _merge_entry(base, ours, theirs, key)
+            if merged is not None:
+                changed[key] = merged
     new = {
         key: to_one_line(bytes(raw)) for key, raw in theirs.stored.items() if key not in ours.stored
     }
@@ -190,9 +190,9 @@ def merge_config(sides: MergeSides) -> bytes:
     base = None if sides.base is None else _parse_config(sides.base, "base")
     ours, theirs = _parse_config(sides.ours, "ours"), _parse_config(sides.theirs, "theirs")
     merged = merge_members(base, ours, theirs, (CONFIG_NAME,))
-    for data, value in ((sides.ours, ours), (sides.theirs, theirs)):
+    for content, value in ((sides.ours, ours), (sides.theirs, theirs)):
         if canonical_json(merged) == canonical_json(value):
-            return data
+            return content
     return (
         json.dumps(merged, indent=2, ensure_ascii=False).encode("utf-8", "backslashreplace") + b"\n"
     )
@@ -220,8 +220,8 @@ MERGE_FUNCTIONS: Final[Mapping[str, Callable[[MergeSides], bytes]]] = {
 """The merge function of each file of a trail."""
 
 
-def _lines_without_markers(data: bytes | None) -> Iterator[bytes]:
-    for line in (data or b"").split(b"\n"):
+def _lines_without_markers(content: bytes | None) -> Iterator[bytes]:
+    for line in (content or b"").split(b"\n"):
         if line.strip() and not _MARKER.match(line):
             yield line
 
@@ -236,8 +236,8 @@ def _require_record(line: bytes, number: int) -> None:
         ) from None
 
 
-def _parse_version(data: bytes | None, side: str) -> Manifest:
-    manifest = parse_manifest(data)
+def _parse_version(content: bytes | None, side: str) -> Manifest:
+    manifest = parse_manifest(content)
     problem = manifest.problem
     if problem is None:
         for key, line in conflicting_keys(manifest.data)[:1]:
@@ -263,8 +263,8 @@ def _merge_entry(base: Manifest, ours: Manifest, theirs: Manifest, key: str) -> 
     Entries that differ in `created_at` alone are equal (RFC 5.2).
     """
     versions = [
-        {name: value for name, value in (each.entry(key) or {}).items() if name != "created_at"}
-        for each in (base, ours, theirs)
+        {name: value for name, value in (manifest.entry(key) or {}).items() if name != "created_at"}
+        for manifest in (base, ours, theirs)
     ]
     before, mine, others = map(canonical_json, versions)
     if others in (mine, before):
@@ -285,9 +285,9 @@ def _frame_of(manifest: Manifest) -> Members:
     return {name: value for name, value in parse_object(manifest.data).items() if name != "entries"}
 
 
-def _parse_config(data: bytes, side: str) -> Members:
+def _parse_config(content: bytes, side: str) -> Members:
     try:
-        return parse_object(data)
+        return parse_object(content)
     except MalformedJson as error:
         raise RefusedWrite(
             f"{CONFIG_NAME} ({side}) cannot be parsed: {error.message}",

@@ -46,23 +46,23 @@ def search_trail(folder: str) -> str | None:
     """
     searched = list(_searched_folders(folder))
     # Every answer of the server asks. Access takes a third of the time of the second question.
-    found = next(
+    nearest = next(
         (
-            number
-            for number, each in enumerate(searched)
-            if os.access(path := os.path.join(each, AUDIT_DIR_NAME), os.F_OK)
+            index
+            for index, candidate in enumerate(searched)
+            if os.access(path := os.path.join(candidate, AUDIT_DIR_NAME), os.F_OK)
             and os.path.isdir(path)
         ),
         None,
     )
-    if found is None:
+    if nearest is None:
         return None
-    project, top = searched[found], searched[-1]
+    project, top = searched[nearest], searched[-1]
     trail = os.path.join(project, AUDIT_DIR_NAME)
     if is_repository(top):
         owned = [trail, project, top, os.path.join(top, ".git")]
     else:
-        owned, top = [trail, *searched[: found + 1]], project
+        owned, top = [trail, *searched[: nearest + 1]], project
     foreign = next((path for path in owned if not _is_own(path)), None)
     if foreign is not None and not _is_safe(top):
         raise RefusedTrail(foreign, top, is_link=False)

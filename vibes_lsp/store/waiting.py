@@ -87,10 +87,10 @@ class WaitingPlace:
 
     def other_records(self) -> list[Path]:
         """Return the files of records of other work trees, existing or removed."""
-        with suppress(OSError), os.scandir(self._trail_folder) as found:
+        with suppress(OSError), os.scandir(self._trail_folder) as entries:
             return sorted(
                 Path(entry)
-                for entry in found
+                for entry in entries
                 if entry.name.endswith(_SUFFIX) and entry.name != self.records.name
             )
         return []
@@ -109,8 +109,8 @@ class WaitingPlace:
 
     def all_written(self) -> list[Path]:
         """Return the hunks that were written in any work tree."""
-        with suppress(OSError), os.scandir(self._trail_folder) as found:
-            return sorted(Path(entry) for entry in found if entry.name.endswith(_WRITTEN))
+        with suppress(OSError), os.scandir(self._trail_folder) as entries:
+            return sorted(Path(entry) for entry in entries if entry.name.endswith(_WRITTEN))
         return []
 
     @property
@@ -194,7 +194,9 @@ def make_private_folder(place: WaitingPlace, folder: Path) -> None:
     Raises:
         RefusedWrite: Git's folder cannot be written, or a link is in the way.
     """
-    missing = [each for each in (folder, *folder.parents) if each.is_relative_to(place.folder)]
+    missing = [
+        ancestor for ancestor in (folder, *folder.parents) if ancestor.is_relative_to(place.folder)
+    ]
     for part in reversed(missing):
         try:
             part.mkdir(mode=0o700, exist_ok=True)

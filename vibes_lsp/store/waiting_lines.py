@@ -120,28 +120,28 @@ def read_waiting(directory: AuditDir, *, others: bool = False) -> Waiting:
     broken: list[str] = []
     for path in (*own, *(place.other_records() if others and place else ())):
         try:
-            data = read_file(path) or b""
+            content = read_file(path) or b""
         except UnreadableFile as error:
             unreadable.append(error.message)
             continue
         is_own = path in own or (place is not None and place.is_abandoned(path))
-        for found in _read_lines(data, is_own=is_own):
-            if isinstance(found, WaitingRecord):
-                records.setdefault(found.id, found)
+        for parsed in _read_lines(content, is_own=is_own):
+            if isinstance(parsed, WaitingRecord):
+                records.setdefault(parsed.id, parsed)
             else:
-                broken.append(f"line {found} of {path} is no record")
-        entries |= parse_waiting_entries(data)
+                broken.append(f"line {parsed} of {path} is no record")
+        entries |= parse_waiting_entries(content)
     return Waiting(tuple(records.values()), entries, tuple(unreadable), tuple(broken))
 
 
-def parse_waiting(data: bytes) -> Waiting:
+def parse_waiting(content: bytes) -> Waiting:
     """Return what waits in one file."""
-    return Waiting(tuple(_records(data)), parse_waiting_entries(data))
+    return Waiting(tuple(_records(content)), parse_waiting_entries(content))
 
 
-def first_record(data: bytes) -> WaitingRecord | None:
+def first_record(content: bytes) -> WaitingRecord | None:
     """Return the first record of a file; None if it has none."""
-    return next(_records(data), None)
+    return next(_records(content), None)
 
 
 def names_in_log(log: bytes) -> Iterator[tuple[str, int, bool]]:
@@ -172,14 +172,14 @@ def written_hunks(directory: AuditDir, edits: Collection[str]) -> Iterator[Membe
     place = waiting_place(directory)
     for path in () if place is None or not edits else place.all_written():
         with suppress(UnreadableFile):
-            data = read_file(path) or b""
+            content = read_file(path) or b""
             starts = {
-                data.rfind(b"\n", 0, at) + 1: None
-                for name, at, _ in names_in_log(data)
+                content.rfind(b"\n", 0, at) + 1: None
+                for name, at, _ in names_in_log(content)
                 if name in edits
             }
             for start in sorted(starts):
-                record = object_or_none(data[start : data.find(b"\n", start)])
+                record = object_or_none(content[start : content.find(b"\n", start)])
                 if record is not None:
                     yield record
 
@@ -188,25 +188,25 @@ def referenced_entries(
     records: Iterable[bytes], entries: Mapping[str, msgspec.Raw]
 ) -> dict[str, msgspec.Raw]:
     """Return those entries that the lines of records name, and those that these name."""
-    found: dict[str, msgspec.Raw] = {}
+    referenced: dict[str, msgspec.Raw] = {}
     pending = [name.decode() for line in records for name in _HASH.findall(line)]
     while pending:
         name = pending.pop()
-        if name in entries and name not in found:
-            found[name] = entries[name]
-            pending += [each.decode() for each in _HASH.findall(bytes(entries[name]))]
-    return found
+        if name in entries and name not in referenced:
+            referenced[name] = entries[name]
+            pending += [reference.decode() for reference in _HASH.findall(bytes(entries[name]))]
+    return referenced
 
 
-def _records(data: bytes) -> Iterator[WaitingRecord]:
-    for found in _read_lines(data, is_own=True):
-        if isinstance(found, WaitingRecord):
-            yield found
+def _records(content: bytes) -> Iterator[WaitingRecord]:
+    for parsed in _read_lines(content, is_own=True):
+        if isinstance(parsed, WaitingRecord):
+            yield parsed
 
 
-def _read_lines(data: bytes, *, is_own: bool) -> Iterator[WaitingRecord | int]:
+def _read_lines(content: bytes, *, is_own: bool) -> Iterator[WaitingRecord | int]:
     """Yield the records of a file that waits, and the 1-based numbers of its broken lines."""
-    lines = data.split(b"\n")[:-1]
+    lines = content.split(b"\n")[:-1]
     head: str | None = None
     decoded: Iterable[WaitingMembers | None] = _MEMBERS.decode_all(lines) or map(
         _MEMBERS.decode, lines

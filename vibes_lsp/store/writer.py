@@ -95,16 +95,16 @@ class _KnownManifest:
     def refresh(self) -> None:
         """Read it if it changed; an unreadable one has no entries."""
         try:
-            found = regular_file_stamp(self._path)
-            if found is not None and found == self._stamp:
+            stamp = regular_file_stamp(self._path)
+            if stamp is not None and stamp == self._stamp:
                 return
             manifest = parse_manifest(read_file(self._path))
         except UnreadableFile:
-            found, manifest = None, Manifest(ManifestForm.BROKEN)
+            stamp, manifest = None, Manifest(ManifestForm.BROKEN)
         is_broken = manifest.form is ManifestForm.BROKEN
         self._keys = frozenset() if is_broken else frozenset(manifest.stored)
         self.frame = replace(manifest, data=b"", stored={})
-        self._stamp = found
+        self._stamp = stamp
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +197,14 @@ class AuditWriter:
             with self._locked() as (destination, lock):
                 self._prepare(config, destination, lock)
                 new = {
-                    each.key: each for each in packed if not self._is_known(each.key, destination)
+                    entry.key: entry
+                    for entry in packed
+                    if not self._is_known(entry.key, destination)
                 }
                 if new:
                     durable = _is_durable(config)
                     self._append_entries(destination, list(new.values()), lock, durable=durable)
-            return [each.key for each in packed]
+            return [entry.key for entry in packed]
 
     def append(
         self, records: Iterable[Members], *, known: Callable[[str], bool] | None = None
@@ -346,10 +348,10 @@ class AuditWriter:
         *,
         durable: bool,
     ) -> None:
-        for each in new:
-            if each.blob is not None:
-                self._write_blob(destination, *each.blob, durable=durable)
-        lines = {each.key: canonical_json(each.entry) for each in new}
+        for entry in new:
+            if entry.blob is not None:
+                self._write_blob(destination, *entry.blob, durable=durable)
+        lines = {entry.key: canonical_json(entry.entry) for entry in new}
         if destination.place is None:
             make_ignored_folder(destination.entries.parent)
         append_entries(destination.entries, lines, lock, durable=durable)
