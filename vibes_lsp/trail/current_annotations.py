@@ -43,12 +43,15 @@ def lines_recorded_again(log: LogIndex) -> set[int]:
         UnreadableFile: The log cannot be read.
     """
     groups = LineageGroups(log)
-    found = {*groups.copies, *(edge.newer for edge in groups.edges if edge.reason in _SAME_EDIT)}
+    recorded_again = {
+        *groups.copies,
+        *(edge.newer for edge in groups.edges if edge.reason in _SAME_EDIT),
+    }
     undecided = [edge for edge in groups.edges if edge.reason not in _SAME_EDIT]
     for start in range(0, len(undecided), _BATCH):
-        some = [(edge.row, edge.newer, edge.older) for edge in undecided[start : start + _BATCH]]
-        records = dict(log.decode(sorted(set(chain.from_iterable(some)))))
-        for lines in some:
+        batch = [(edge.row, edge.newer, edge.older) for edge in undecided[start : start + _BATCH]]
+        records = dict(log.decode(sorted(set(chain.from_iterable(batch)))))
+        for lines in batch:
             edge, newest, oldest = map(records.__getitem__, lines)
             if (
                 isinstance(edge, LogRecord)
@@ -56,8 +59,8 @@ def lines_recorded_again(log: LogIndex) -> set[int]:
                 and isinstance(oldest, LogRecord)
                 and is_same_edit(read_edge(edge), newest, oldest)
             ):
-                found.add(lines[1])
-    return found
+                recorded_again.add(lines[1])
+    return recorded_again
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +177,8 @@ class CurrentAnnotations:
     def _facts_of(self, rows: Sequence[int]) -> Iterator[_Facts]:
         query = f"{_FACTS} WHERE row IN (SELECT value FROM json_each(?))"  # noqa: S608
         for start in range(0, len(rows), _BATCH):
-            found = self._log.rows(query, row_list(rows[start : start + _BATCH]))
-            yield from cast("list[_Facts]", found)
+            facts = self._log.rows(query, row_list(rows[start : start + _BATCH]))
+            yield from cast("list[_Facts]", facts)
 
 
 def _names(log: LogIndex) -> dict[int, str]:

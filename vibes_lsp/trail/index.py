@@ -195,7 +195,7 @@ class TrailIndex(IndexReader):
 
     def _is_unchanged(self) -> bool:
         """Whether no file has a whole line that is not indexed: then no lock is taken."""
-        if self._has_others or any(each.seems_to_have_lines() for each in self._followers):
+        if self._has_others or any(follower.seems_to_have_lines() for follower in self._followers):
             return False
         version, self._version = self._version, -1  # the followers may be ahead of the database
         for number in range(len(self._followers)):
@@ -274,9 +274,9 @@ class TrailIndex(IndexReader):
             return
         self._has_changed = True
         self._version, self._database_epoch = version, epoch
-        others = self._connection.execute("SELECT number, path FROM source").fetchall()
+        sources = self._connection.execute("SELECT number, path FROM source").fetchall()
         names = set(enumerate(map(self._name, range(len(self._paths)))))
-        self._has_others = not names.issuperset(others)
+        self._has_others = not names.issuperset(sources)
         for number, follower in enumerate(self._followers):
             state = read_state(self._connection, number, self._name(number))
             if state is None:

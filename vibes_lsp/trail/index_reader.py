@@ -79,8 +79,8 @@ class IndexReader:
 
     def number(self, query: str, *values: object) -> int:
         """Return the only value of a query; 0 for none."""
-        found = self.rows(query, *values)
-        return int(found[0][0] or 0) if found else 0
+        rows = self.rows(query, *values)
+        return int(rows[0][0] or 0) if rows else 0
 
     def end_answer(self) -> None:
         """End the read transaction: while one is open, the write-ahead log only grows.
@@ -135,20 +135,20 @@ class IndexReader:
         Raises:
             OutdatedIndex: They cannot be: the database is damaged, or the file became shorter.
         """
-        found = {
+        places = {
             row: (start, size)
             for row, start, size in self.rows(
                 "SELECT row, start, size FROM record WHERE row IN (SELECT value FROM json_each(?))",
                 row_list(rows),
             )
         }
-        if not all(map(_is_place, map(found.get, rows))):
+        if not all(map(_is_place, map(places.get, rows))):
             raise self.damaged(sqlite3.DatabaseError("a line has no place"))
         for follower in set(map(self.follower, rows)):
-            end = max(sum(found[row]) for row in rows if self.follower(row) is follower)
+            end = max(sum(places[row]) for row in rows if self.follower(row) is follower)
             if end > follower.size and not follower.reaches(end):
                 raise self.damaged(sqlite3.DatabaseError("a line is behind the end"))
-        return [found[row] for row in rows]
+        return [places[row] for row in rows]
 
 
 def _is_place(place: tuple[object, object] | None) -> bool:

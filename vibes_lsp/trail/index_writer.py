@@ -110,12 +110,12 @@ def encode_name(name: str) -> bytes:
     return name.encode("utf-8", "surrogatepass")
 
 
-def decode_name(data: bytes) -> str:
+def decode_name(encoded: bytes) -> str:
     """Return the string of `encode_name`."""
     try:
-        return data.decode("utf-8", "surrogatepass")
+        return encoded.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:  # the database is damaged
-        return data.decode("utf-8", "replace")
+        return encoded.decode("utf-8", "replace")
 
 
 def id_prefix(identifier: str) -> int:
@@ -138,20 +138,20 @@ class IdKeys:
 
     def key(self, identifier: str) -> int:
         """Return the key of an id."""
-        data = self._secret + identifier.encode("utf-8", "surrogatepass")
-        return int.from_bytes(sha256(data).digest()[:_KEY], "big", signed=True)
+        salted = self._secret + identifier.encode("utf-8", "surrogatepass")
+        return int.from_bytes(sha256(salted).digest()[:_KEY], "big", signed=True)
 
     def keys(self, identifiers: Iterable[str | None]) -> list[int | None]:
         """Return the keys of some ids."""
-        known, found = self._known, list[int | None]()
+        known, keys = self._known, list[int | None]()
         if len(known) >= _MAX_KNOWN:
             known.clear()
         for identifier in identifiers:
             key = known.get(identifier) if identifier else None
             if key is None and identifier:
                 key = known[identifier] = self.key(identifier)
-            found.append(key)
-        return found
+            keys.append(key)
+        return keys
 
 
 class _Names(dict[str | None, int]):
@@ -169,9 +169,9 @@ class _Names(dict[str | None, int]):
     def __missing__(self, name: str | None) -> int:
         if len(self) >= _MAX_KNOWN:
             self.clear()
-        execute, data = self._connection.execute, encode_name(name or "")
-        execute("INSERT OR IGNORE INTO name (text) VALUES (?)", (data,))
-        [number] = execute("SELECT number FROM name WHERE text = ?", (data,)).fetchone()
+        execute, encoded = self._connection.execute, encode_name(name or "")
+        execute("INSERT OR IGNORE INTO name (text) VALUES (?)", (encoded,))
+        [number] = execute("SELECT number FROM name WHERE text = ?", (encoded,)).fetchone()
         if self._are_paths and name:
             normal = encode_name(normal_path(name))
             execute("UPDATE name SET normal = ? WHERE number = ?", (normal, number))
@@ -244,8 +244,14 @@ class IndexWriter:
         self._add_annotations([*by_kind[LogLineKind.LINE], *by_kind[LogLineKind.FUNCTION]])
         self._add_edges(by_kind[LogLineKind.EDGE])
         sessions: list[tuple[int, Any]] = by_kind[LogLineKind.SESSION]
-        self._insert("session", 2, ((row, self._names[each.session_id]) for row, each in sessions))
-        self._insert("broken", 2, ((each.line, encode_name(each.reason)) for each in broken))
+        self._insert(
+            "session", 2, ((row, self._names[session.session_id]) for row, session in sessions)
+        )
+        self._insert(
+            "broken",
+            2,
+            ((broken_line.line, encode_name(broken_line.reason)) for broken_line in broken),
+        )
         return end
 
     def _add_annotations(self, rows: Sequence[tuple[int, Row]]) -> None:
@@ -331,21 +337,21 @@ def _insertion(table: str, columns: int, rows: int) -> str:
 
 def read_blocks(connection: sqlite3.Connection, source: int) -> array[int]:
     """Return the checksums of the blocks of a file."""
-    found = connection.execute(
+    rows = connection.execute(
         "SELECT checksum FROM block WHERE source = ? ORDER BY number", (source,)
     )
-    return array("I", [checksum for (checksum,) in found])
+    return array("I", [checksum for (checksum,) in rows])
 
 
 def read_state(connection: sqlite3.Connection, source: int, path: bytes) -> IndexedPart | None:
     """Return how far a file is indexed; None if it is not, or another file has its number."""
-    found = connection.execute(
+    row = connection.execute(
         "SELECT end, lines, unterminated, seen, settled FROM source WHERE number = ? AND path = ?",
         (source, path),
     ).fetchone()
-    if found is None:
+    if row is None:
         return None
-    end, lines, unterminated, stamp, settled = found
+    end, lines, unterminated, stamp, settled = row
     seen = FileStamp(*map(int, stamp.split())) if stamp else None
     return DeliveredPart(end, lines, unterminated=bool(unterminated)), seen, bool(settled)
 

@@ -210,7 +210,8 @@ def build_lineages(
     for edge in joining:
         by_source[edge.source].append(edge)
     lineages = [
-        _lineage([by_id[each] for each in group], by_source, nearest_commit) for group in groups
+        _lineage([by_id[identifier] for identifier in group], by_source, nearest_commit)
+        for group in groups
     ]
     _mark_history(
         lineages,
@@ -232,11 +233,11 @@ def is_same_edit(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
 
 
 def _same_edit(newer: LogRecord, older: LogRecord) -> bool:
-    one, other = (
+    newer_members, older_members = (
         {name: value for name, value in record.members.items() if name not in _REMAPPED_MEMBERS}
         for record in (newer, older)
     )
-    return same_value(one, other)
+    return same_value(newer_members, older_members)
 
 
 def connected_components(ids: Iterable[str], edges: Iterable[Edge]) -> list[list[str]]:
@@ -256,7 +257,7 @@ def connected_components(ids: Iterable[str], edges: Iterable[Edge]) -> list[list
         seen.add(start)
         group = [start]
         for identifier in group:  # grows during iteration
-            fresh = [each for each in neighbours[identifier] if each not in seen]
+            fresh = [neighbour for neighbour in neighbours[identifier] if neighbour not in seen]
             seen.update(fresh)
             group.extend(dict.fromkeys(fresh))
         groups.append(group)
@@ -373,9 +374,11 @@ def created_lineages(lineages: Iterable[Lineage]) -> frozenset[str]:
         lineage = pending.pop()
         if lineage.first.id not in creation_ids:
             creation_ids.add(lineage.first.id)
-            newer = (by_current[each] for each in lineage.superseded_by)
+            newer = (by_current[identifier] for identifier in lineage.superseded_by)
             pending += [
-                each for each in newer if not each.is_review and each.action != Action.DELETE
+                successor
+                for successor in newer
+                if not successor.is_review and successor.action != Action.DELETE
             ]
     return frozenset(creation_ids)
 

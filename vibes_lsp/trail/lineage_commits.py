@@ -43,28 +43,30 @@ def resolve_commits(
         if recorded_commit(lineage) is None or lineage.first.id in rewritten
     ]
     by_log = resolver.by_log(identifier for lineage in pending for identifier in lineage.ids)
-    found: dict[str, ResolvedCommit] = {}
+    commits: dict[str, ResolvedCommit] = {}
     unresolved: list[Lineage] = []
     for lineage in pending:
         commit = next(
             (by_log[identifier] for identifier in lineage.ids if identifier in by_log), None
         )
         if commit is not None:
-            found[lineage.first.id] = commit
+            commits[lineage.first.id] = commit
         elif not lineage.first.is_waiting:
             unresolved.append(lineage)
     elsewhere = resolver.reachable(
-        (rewritten[each.first.id] for each in unresolved if each.first.id in rewritten), "--all"
+        (rewritten[lineage.first.id] for lineage in unresolved if lineage.first.id in rewritten),
+        "--all",
     )
-    found.update(
+    commits.update(
         _by_path(
-            [each for each in unresolved if rewritten.get(each.first.id) not in elsewhere], resolver
+            [lineage for lineage in unresolved if rewritten.get(lineage.first.id) not in elsewhere],
+            resolver,
         )
     )
-    return found | {
-        identifier: replace(found[identifier], replaces=commit)
+    return commits | {
+        identifier: replace(commits[identifier], replaces=commit)
         for identifier, commit in rewritten.items()
-        if identifier in found
+        if identifier in commits
     }
 
 
@@ -98,10 +100,10 @@ def recorded_commits(lineage: Lineage) -> list[str]:
         commit = lineage.current.text("commit_hash")
         return [commit] if commit else []
     members = (lineage.current, *reversed(lineage.members))
-    found = [
+    kept = [
         member for member in members if member.text("action") != Action.REBASE_ORPHAN
     ] or members
-    return [commit for member in found if (commit := member.text("commit_hash"))]
+    return [commit for member in kept if (commit := member.text("commit_hash"))]
 
 
 def earliest_edit_time(log: LogIndex, lineage: Lineage) -> datetime | None:

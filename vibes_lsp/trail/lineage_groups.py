@@ -62,22 +62,22 @@ class Superseding(NamedTuple):
 
 def superseding(log: LogIndex) -> Iterator[Superseding]:
     """Yield the supersedes edges between annotations, in log order."""
-    return (Superseding(*found) for found in log.stream(_SUPERSEDING))
+    return (Superseding(*row) for row in log.stream(_SUPERSEDING))
 
 
 def repeated(log: LogIndex) -> Iterator[list[tuple[int, int]]]:
     """Yield row and kind of the records that may have one id, for each such id."""
-    for _, same in groupby(log.stream(_REPEATED), key=lambda found: found[0]):
+    for _, same in groupby(log.stream(_REPEATED), key=lambda row: row[0]):
         yield [(row, kind) for _, row, kind in same]
 
 
 def later_hunks(log: LogIndex) -> dict[int, int]:
     """Return the first record of their edit of hunks that are not the first."""
-    found: dict[int, int] = {}
+    first_by_hunk: dict[int, int] = {}
     for _, same in groupby(log.stream(_HUNKS), itemgetter(0)):
-        first, *others = (row for _, row in same)
-        found.update(dict.fromkeys(others, first))
-    return found
+        first, *later = (row for _, row in same)
+        first_by_hunk.update(dict.fromkeys(later, first))
+    return first_by_hunk
 
 
 class LineageGroups:
@@ -113,9 +113,9 @@ class LineageGroups:
         for later, first in self.hunks.items():
             self._unite(first, later)
 
-    def _unite(self, one: int, other: int) -> None:
-        one, other = self.group_of(one), self.group_of(other)
-        self._parents[max(one, other)] = min(one, other)
+    def _unite(self, first: int, second: int) -> None:
+        first, second = self.group_of(first), self.group_of(second)
+        self._parents[max(first, second)] = min(first, second)
 
     def group_of(self, line: int) -> int:
         """Return the first line of the group of an annotation."""

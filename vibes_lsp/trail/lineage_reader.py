@@ -71,14 +71,14 @@ class LineageReader:
         self._drop_outdated()
         name = normal_path(path)
         if name not in self._files:
-            found = self._connected(list(self._log.records(self._log.lines_about(name))))
+            connected = self._connected(list(self._log.records(self._log.lines_about(name))))
             lineages = [
                 lineage
-                for lineage in found
+                for lineage in connected
                 if normal_path(lineage.current.text("file_path") or "") == name
             ]
             lineages.sort(key=_RANK)
-            if any(lineage.depends_on_head for lineage in found):
+            if any(lineage.depends_on_head for lineage in connected):
                 return lineages
             self._files[name] = lineages
             if len(self._files) > _MAX_FILES:
@@ -105,9 +105,9 @@ class LineageReader:
                 by_id.setdefault(seed.id, seed)
             else:
                 large[id(known)] = known
-        found = [lineage for lineages in large.values() for lineage in lineages]
+        all_lineages = [lineage for lineages in large.values() for lineage in lineages]
         if not by_id:
-            return found
+            return all_lineages
         seed_ids = list(by_id)
         rows = [record.line for record in by_id.values()]
         connected = self._log.rows(_CONNECTED, row_list(rows))
@@ -121,7 +121,7 @@ class LineageReader:
                 by_id.setdefault(record.id, record)
         has_repeated_ids = len(annotations) != len(by_id)
         for component in self._components(by_id, edges, seed_ids):
-            found += component
+            all_lineages += component
             lines = [record.line for lineage in component for record in lineage.members]
             if (
                 len(lines) >= _MIN_SHARED
@@ -129,7 +129,7 @@ class LineageReader:
                 and not any(lineage.depends_on_head for lineage in component)
             ):
                 self._large.update(dict.fromkeys(lines, component))
-        return found
+        return all_lineages
 
     def _components(
         self, by_id: Mapping[str, LogRecord], edges: Iterable[Edge], seed_ids: Iterable[str]
@@ -137,13 +137,17 @@ class LineageReader:
         """Yield the lineages that edges connect, of each group of records with some of these."""
         connecting = [edge for edge in edges if edge.source in by_id and edge.target in by_id]
         if not connecting:  # as for most
-            yield from ([Lineage((by_id[each],), by_id[each])] for each in seed_ids)
+            yield from (
+                [Lineage((by_id[identifier],), by_id[identifier])] for identifier in seed_ids
+            )
             return
         groups = connected_components(by_id, connecting)
-        number_of = {each: number for number, group in enumerate(groups) for each in group}
+        number_of = {
+            identifier: number for number, group in enumerate(groups) for identifier in group
+        }
         own: dict[int, list[Edge]] = defaultdict(list)
         for edge in connecting:
             own[number_of[edge.source]].append(edge)
-        for number in sorted({number_of[each] for each in seed_ids}):
-            records = (by_id[each] for each in groups[number])
+        for number in sorted({number_of[identifier] for identifier in seed_ids}):
+            records = (by_id[identifier] for identifier in groups[number])
             yield build_lineages(records, own[number], self._nearest_commit)

@@ -137,11 +137,11 @@ class LogIndex(TrailIndex):
 
     def raw_lines(self, lines: Iterable[int]) -> list[bytes]:
         """Return the bytes of some lines without their newlines."""
-        found: list[bytes] = []
+        contents: list[bytes] = []
         for _, rows in groupby(lines, key=self.follower):
             wanted = list(rows)
-            found += self.follower(wanted[0]).read(self.places(wanted))
-        return found
+            contents += self.follower(wanted[0]).read(self.places(wanted))
+        return contents
 
     def record(self, line: int) -> LogRecord | None:
         """Return the record on a line; None for a line without one."""
@@ -158,11 +158,15 @@ class LogIndex(TrailIndex):
         cache = self._cache
         missing = [line for line in wanted if line not in cache]
         decoded = self._decode_records(missing) if missing else ()
-        found = {record.line: record for record in decoded}
-        known = [one for line in wanted if (one := cache.get(line) or found.get(line)) is not None]
+        by_line = {record.line: record for record in decoded}
+        known = [
+            record
+            for line in wanted
+            if (record := cache.get(line) or by_line.get(line)) is not None
+        ]
         if self.unterminated:
-            found.pop(self.line_count(), None)  # its line may still grow
-        cache.update(found)
+            by_line.pop(self.line_count(), None)  # its line may still grow
+        cache.update(by_line)
         for line in list(islice(cache, max(0, len(cache) - _MAX_CACHED))):
             del cache[line]
         return iter(known)
@@ -184,18 +188,18 @@ class LogIndex(TrailIndex):
 
     def ids(self, lines: Iterable[int]) -> Iterator[str]:
         """Yield the ids of the records on some lines, without those that the decoder rejects."""
-        for line, data, brief in self._briefs(lines):
+        for line, raw_line, brief in self._briefs(lines):
             if brief.annotation_id:
                 yield brief.annotation_id
-            elif isinstance(record := _decode(line, data), LogRecord):
+            elif isinstance(record := _decode(line, raw_line), LogRecord):
                 yield record.id
 
     def _briefs(self, lines: Iterable[int]) -> Iterator[tuple[int, bytes, Brief]]:
         """Yield some lines with what the fast decoder finds in them."""
         pending = iter(lines)
         while batch := list(islice(pending, _BATCH)):
-            for line, data in zip(batch, self.raw_lines(batch), strict=True):
-                yield line, data, BRIEF.decode(data) or Brief()
+            for line, raw_line in zip(batch, self.raw_lines(batch), strict=True):
+                yield line, raw_line, BRIEF.decode(raw_line) or Brief()
 
     def records_of(self, *kinds: LogLineKind) -> Iterator[LogRecord]:
         """Decode all records of some kinds in log order."""
@@ -215,15 +219,15 @@ class LogIndex(TrailIndex):
         compared, order = ("<", "DESC") if newest_first else (">", "ASC")
         row = 1 << 62 if newest_first else 0
         while True:
-            found = self.numbers(
+            rows = self.numbers(
                 f"SELECT row FROM record WHERE kind IN {wanted} AND row {compared} ?"  # noqa: S608
                 f"{f' AND {RARE_KIND}' if is_rare else ''} ORDER BY row {order} LIMIT {_PAGE}",
                 row,
             )
-            yield from found
-            if len(found) < _PAGE:
+            yield from rows
+            if len(rows) < _PAGE:
                 return
-            row = found[-1]
+            row = rows[-1]
 
     def lines_about(self, path: str, *kinds: LogLineKind) -> list[int]:
         """Return the lines of a file's annotations of some kinds, by default all, in log order.
@@ -258,7 +262,7 @@ class LogIndex(TrailIndex):
                 self.key(entry),
                 limit,
             )
-            named = [each for each in self.records(rows[::-1]) if each.text(member) == entry]
+            named = [record for record in self.records(rows[::-1]) if record.text(member) == entry]
             if named:
                 return named
         return []
@@ -267,10 +271,10 @@ class LogIndex(TrailIndex):
         """Decode all annotations since a time, and perhaps some older ones, in log order."""
         # A day earlier, because timestamps may have any UTC offset.
         day = (moment - timedelta(days=1)).date().isoformat()
-        for line, data, brief in self._briefs(self.lines_of(*ANNOTATION_KINDS)):
+        for line, raw_line, brief in self._briefs(self.lines_of(*ANNOTATION_KINDS)):
             stamp = brief.timestamp or ""
             is_older = _is_dated(stamp) and stamp < day
-            record = None if is_older else _decode(line, data)
+            record = None if is_older else _decode(line, raw_line)
             if isinstance(record, LogRecord):
                 yield record
 
@@ -291,8 +295,8 @@ class LogIndex(TrailIndex):
         rows = self.numbers(
             "SELECT row FROM annotation WHERE edit = ? ORDER BY row", self.key(edit)
         )
-        found = [record for record in self.records(rows) if record.text("edit") == edit]
-        return [record for record in found if _are_siblings(found[0], record)]
+        hunks = [record for record in self.records(rows) if record.text("edit") == edit]
+        return [record for record in hunks if _are_siblings(hunks[0], record)]
 
     def session(self, identifier: str) -> LoggedSession | None:
         """Return a session by its whole id; None if the log has none."""
@@ -308,27 +312,28 @@ class LogIndex(TrailIndex):
 
     def sessions(self) -> list[LoggedSession]:
         """Return all sessions with a `session_id`, in the order of their first record."""
-        found: dict[str, dict[str, LogRecord]] = {}
+        by_session: dict[str, dict[str, LogRecord]] = {}
         rows = self.numbers("SELECT row FROM session ORDER BY row")
         for record in self._decode_records(rows):
             identifier = record.text("session_id")
             if identifier:
-                found.setdefault(identifier, {})[record.id] = record
+                by_session.setdefault(identifier, {})[record.id] = record
         return [
-            logged_session(identifier, records.values()) for identifier, records in found.items()
+            logged_session(identifier, records.values())
+            for identifier, records in by_session.items()
         ]
 
     def with_id(self, identifier: str) -> Iterator[LogRecord]:
         """Yield all records with this whole id, annotations first."""
         if not identifier:  # no record has it, but blank and broken lines have its key
             return
-        found = self.rows(
+        rows = self.rows(
             "SELECT row, kind FROM record WHERE key = ? ORDER BY row", self.key(identifier)
         )
-        annotations = [row for row, kind in found if kind in ANNOTATION_KINDS]
-        others = [row for row, kind in found if kind not in ANNOTATION_KINDS]
-        for some in (annotations, others):
-            for record in self.records(some):
+        annotations = [row for row, kind in rows if kind in ANNOTATION_KINDS]
+        other_rows = [row for row, kind in rows if kind not in ANNOTATION_KINDS]
+        for lines in (annotations, other_rows):
+            for record in self.records(lines):
                 if record.id == identifier:
                     yield record
 
@@ -340,21 +345,21 @@ class LogIndex(TrailIndex):
             id_prefix(prefix),
             is_long,
         )
-        found: dict[str, LogRecord] = {}
+        by_id: dict[str, LogRecord] = {}
         for record in self.records(rows):
             if record.id.startswith(prefix):
-                found.setdefault(record.id, record)
-        return list(found.values()) or self._edits_with_prefix(prefix)
+                by_id.setdefault(record.id, record)
+        return list(by_id.values()) or self._edits_with_prefix(prefix)
 
     def _edits_with_prefix(self, prefix: str) -> list[LogRecord]:
         """Return the first hunks of the edits whose id starts with a prefix; of no record it is."""
         edits = self.numbers("SELECT min(row) FROM annotation WHERE edit NOTNULL GROUP BY edit")
-        found = (
+        lines = (
             line
             for line, _, brief in self._briefs(sorted(edits))
             if (brief.edit or "").startswith(prefix)
         )
-        return list(self.records(found))
+        return list(self.records(lines))
 
     def edges(
         self,
@@ -384,8 +389,8 @@ class LogIndex(TrailIndex):
                         -1 if limit is None else limit,
                     )
                 )
-        found = map(read_edge, self.records(sorted(rows)))
-        return [edge for edge in found if edge.source == source or edge.target == target]
+        edges = map(read_edge, self.records(sorted(rows)))
+        return [edge for edge in edges if edge.source == source or edge.target == target]
 
     def lines_of_edges(self, edge_type: EdgeType) -> list[int]:
         """Return the lines of all edges of a type."""
@@ -394,11 +399,11 @@ class LogIndex(TrailIndex):
         )
 
 
-def _are_siblings(one: LogRecord, other: LogRecord) -> bool:
+def _are_siblings(first: LogRecord, second: LogRecord) -> bool:
     """Whether two records that name the same edit may be hunks of it (R7)."""
     same = ("environment_hash", "timestamp")
-    return all(one.text(name) == other.text(name) for name in same) and any(
-        one.text(name) == other.text(name) for name in ("session_id", "file_path")
+    return all(first.text(name) == second.text(name) for name in same) and any(
+        first.text(name) == second.text(name) for name in ("session_id", "file_path")
     )
 
 
@@ -407,6 +412,6 @@ def _listed(kinds: Iterable[LogLineKind]) -> str:
     return f"({', '.join(str(int(kind)) for kind in sorted(kinds))})"
 
 
-def _decode(line: int, data: bytes) -> LogRecord | MalformedJson:
-    [members] = parse_objects([data])
+def _decode(line: int, raw_line: bytes) -> LogRecord | MalformedJson:
+    [members] = parse_objects([raw_line])
     return decoded_record(line, members, is_waiting=LogIndex.is_waiting(line))

@@ -46,21 +46,21 @@ def look_up(trail: Trail, prefix: str) -> LookupResult:
     whole = look_up_exact(trail, prefix)
     if whole is not None:
         return whole
-    found = [
+    matches = [
         LookupResult("record", record.id, record=record) for record in trail.log.with_prefix(prefix)
     ]
-    found += [_entry(trail, key) for key in trail.manifest.with_prefix(prefix)]
-    found += [
+    matches += [_entry(trail, key) for key in trail.manifest.with_prefix(prefix)]
+    matches += [
         _session(trail, identifier)
         for identifier in trail.session_ids()
         if identifier.startswith(prefix)
     ]
-    if not found:
+    if not matches:
         raise UnknownId(
             f"no record, context entry or session has an id that starts with {prefix!r}",
             hint="`vibes log` lists the records",
         )
-    return _only(prefix, found)
+    return _only(prefix, matches)
 
 
 def look_up_exact(trail: Trail, identifier: str) -> LookupResult | None:
@@ -75,12 +75,12 @@ def look_up_exact(trail: Trail, identifier: str) -> LookupResult | None:
             f"id {identifier!r} is too short", hint=f"give at least {MIN_PREFIX} characters"
         )
     record = trail.log.by_id(identifier)
-    found = [LookupResult("record", record.id, record=record)] if record is not None else []
+    matches = [LookupResult("record", record.id, record=record)] if record is not None else []
     if identifier in trail.manifest:
-        found.append(_entry(trail, identifier))
+        matches.append(_entry(trail, identifier))
     if trail.has_session(identifier):
-        found.append(_session(trail, identifier))
-    return _only(identifier, found) if found else None
+        matches.append(_session(trail, identifier))
+    return _only(identifier, matches) if matches else None
 
 
 def _entry(trail: Trail, key: str) -> LookupResult:
@@ -91,12 +91,12 @@ def _session(trail: Trail, identifier: str) -> LookupResult:
     return LookupResult("session", identifier, session=trail.log.session(identifier))
 
 
-def _only(prefix: str, found: Sequence[LookupResult]) -> LookupResult:
-    if len(found) > 1:
-        named = ", ".join(f"{each.kind} {each.id[:20]}" for each in found[:_MAX_NAMED])
-        more = f" and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
+def _only(prefix: str, matches: Sequence[LookupResult]) -> LookupResult:
+    if len(matches) > 1:
+        named = ", ".join(f"{match.kind} {match.id[:20]}" for match in matches[:_MAX_NAMED])
+        more = f" and {len(matches) - _MAX_NAMED} more" if len(matches) > _MAX_NAMED else ""
         raise AmbiguousId(
-            f"ambiguous id {prefix!r}: {len(found)} ids start with it: {named}{more}",
+            f"ambiguous id {prefix!r}: {len(matches)} ids start with it: {named}{more}",
             hint="give more characters",
         )
-    return found[0]
+    return matches[0]

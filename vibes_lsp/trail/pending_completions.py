@@ -40,12 +40,12 @@ class PendingCompletions:
 
     def refresh(self) -> bool:
         """Read what changed on disk, and return whether anything did."""
-        found = dict(self._files())
-        if found == self._stamps:
+        stamps = dict(self._files())
+        if stamps == self._stamps:
             return False
-        contents = map(_read, map(self._folder.joinpath, found))
+        contents = map(_read, map(self._folder.joinpath, stamps))
         self._records = [_annotation(content) for content in contents if content is not None]
-        self._stamps = found
+        self._stamps = stamps
         return True
 
     def lineages_in(self, path: str) -> list[Lineage]:
@@ -55,12 +55,12 @@ class PendingCompletions:
             path: Relative to the project, forward slashes.
         """
         wanted = normal_path(path)
-        found = [
+        records = [
             record
             for record in self._records
             if record and normal_path(record.text("file_path") or "") == wanted
         ]
-        return [Lineage((record,), record, is_pending=True) for record in found]
+        return [Lineage((record,), record, is_pending=True) for record in records]
 
     def _files(self) -> Iterator[tuple[str, FileStamp]]:
         try:
@@ -71,18 +71,18 @@ class PendingCompletions:
             return
         for name in names:
             try:
-                found = regular_file_stamp(self._folder / name)
+                stamp = regular_file_stamp(self._folder / name)
             except UnreadableFile:
                 continue
-            if found is not None:
-                yield name, found
+            if stamp is not None:
+                yield name, stamp
 
 
 def _read(path: Path) -> Members | None:
     """Return the content of a file; None if it is not in our format."""
     try:
-        data = read_file(path, limit=_MAX_FILE)
-        content = {} if data is None else parse_object(data)
+        encoded = read_file(path, limit=_MAX_FILE)
+        content = {} if encoded is None else parse_object(encoded)
     except (MalformedJson, UnreadableFile):
         return None
     return content if text(content, "path") and isinstance(content.get("records"), list) else None
@@ -97,5 +97,9 @@ def _annotation(content: Members) -> LogRecord | None:
         content["path"],
     ):
         return None
-    found = LogRecord(_AFTER_LOG, text(record, "annotation_id") or "", record)
-    return found if found.id and record.get("action") in (Action.CREATE, Action.MODIFY) else None
+    annotation = LogRecord(_AFTER_LOG, text(record, "annotation_id") or "", record)
+    return (
+        annotation
+        if annotation.id and record.get("action") in (Action.CREATE, Action.MODIFY)
+        else None
+    )

@@ -95,8 +95,8 @@ def _answers(
     reviews: Sequence[Review], lines: Sequence[str] | None, *, is_removed: bool
 ) -> list[ReviewAnswer]:
     return [
-        ReviewAnswer(each.kind, each.verdict, is_removed or is_text_unchanged(each, lines))
-        for each in reviews
+        ReviewAnswer(review.kind, review.verdict, is_removed or is_text_unchanged(review, lines))
+        for review in reviews
     ]
 
 

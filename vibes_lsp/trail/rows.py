@@ -134,16 +134,16 @@ def without_known(
     lines: list[bytes] = []
     new: set[str] = set()
     for line in batch.lines:
-        found = None if is_entry_line(line) else BRIEF.decode(line)
-        if found is None:
+        brief = None if is_entry_line(line) else BRIEF.decode(line)
+        if brief is None:
             is_hidden = is_entry_line(line) or object_or_none(line) is not None
         else:
-            name, names = found.annotation_id, (found.source_ref, found.target_ref)
+            name, names = brief.annotation_id, (brief.source_ref, brief.target_ref)
             is_hidden = (
                 not name
                 or name in new
                 or is_known(name)
-                or any(is_written(each) for each in (name, *names) if each)
+                or any(is_written(identifier) for identifier in (name, *names) if identifier)
             )
             new.add(name or "")
         content = line.rstrip(b"\n")

@@ -93,33 +93,33 @@ class SavedEntries(EntriesOnDisk):
 
     @override
     def __getitem__(self, key: str) -> msgspec.Raw:
-        found = self._find(key)
-        if found is None:
+        place = self._find(key)
+        if place is None:
             raise KeyError(key)
-        start, length = found
-        data = os.pread(self._file, length, start)
+        start, length = place
+        entry = os.pread(self._file, length, start)
         if stamp_of(os.fstat(self._file)) != self._stamp:
             self._is_outdated = True
             raise OutdatedIndex("manifest.json was rewritten", hint="run this again")
-        return msgspec.Raw(data)
+        return msgspec.Raw(entry)
 
     @override
     def line_of(self, key: str) -> int | None:
-        found = self._find(key)
-        return None if found is None else os.pread(self._file, found[0], 0).count(b"\n") + 1
+        place = self._find(key)
+        return None if place is None else os.pread(self._file, place[0], 0).count(b"\n") + 1
 
     @override
     def with_prefix(self, prefix: str) -> list[str]:
         if not _is_start(prefix):
             return []
         low = bytes.fromhex(prefix[: len(prefix) // 2 * 2])
-        found = self._select("WHERE digest >= ? AND digest < ?", low, low + b"\xff" * _DIGEST)
-        return [key for digest, *_ in found if (key := digest.hex()).startswith(prefix)]
+        rows = self._select("WHERE digest >= ? AND digest < ?", low, low + b"\xff" * _DIGEST)
+        return [key for digest, *_ in rows if (key := digest.hex()).startswith(prefix)]
 
     def _find(self, key: str) -> tuple[int, int] | None:
         """Return start and length of an entry."""
-        found = self._select("WHERE digest = ?", bytes.fromhex(key)) if _is_key(key) else None
-        return found[0][1:] if found else None
+        rows = self._select("WHERE digest = ?", bytes.fromhex(key)) if _is_key(key) else None
+        return rows[0][1:] if rows else None
 
 
 def open_stored(path: Path) -> Manifest | None:
@@ -133,14 +133,14 @@ def open_stored(path: Path) -> Manifest | None:
                 return None
             database, _ = _DATABASE.open(path)
             database.execute("BEGIN")
-            found = database.execute("SELECT stamp, standard, version FROM manifest").fetchone()
-            if found is None or found[0] != _encoded(stamp):
+            row = database.execute("SELECT stamp, standard, version FROM manifest").fetchone()
+            if row is None or row[0] != _encoded(stamp):
                 database.close()
                 return None
             entries = SavedEntries(file, database)
     except (OSError, UnreadableFile, sqlite3.Error):
         return None
-    _, standard, version = found
+    _, standard, version = row
     return Manifest(
         ManifestForm.OBJECT,
         standard,
@@ -165,16 +165,16 @@ def save(path: Path, manifest: Manifest) -> bool:
         return False
     try:
         with open_file(path) as file:
-            found = stamp_of(os.fstat(file.fileno()))
-        if not manifest.stamps or found != manifest.stamps[0][1] or not are_settled([found]):
+            stamp = stamp_of(os.fstat(file.fileno()))
+        if not manifest.stamps or stamp != manifest.stamps[0][1] or not are_settled([stamp]):
             return False
-        rows = _rows(manifest, found.size - len(manifest.data))
+        rows = _rows(manifest, stamp.size - len(manifest.data))
         if rows is None:
             return False
         database, lasts = _DATABASE.open(path)
         with closing(database):
             if lasts:
-                _write(database, (_encoded(found), standard, version), rows)
+                _write(database, (_encoded(stamp), standard, version), rows)
     except (OSError, UnreadableFile, sqlite3.Error, UnicodeEncodeError):
         return False
     return lasts

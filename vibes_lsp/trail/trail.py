@@ -135,21 +135,21 @@ class Trail:
 
     def kinds_from(self, offset: int) -> Counter[LogLineKind]:
         """Return how many lines of each kind begin at a byte offset of the log or after it."""
-        found = self.log.rows(
+        rows = self.log.rows(
             "SELECT kind, count(*) FROM record WHERE start >= ? AND row <= ? GROUP BY kind",
             offset,
             self.line_count,
         )
-        return Counter({LogLineKind(kind): count for kind, count in found})
+        return Counter({LogLineKind(kind): count for kind, count in rows})
 
     def broken_lines(self) -> list[BrokenLine]:
         """Return the lines that are not records, each with the reason (R12)."""
-        found = self.log.rows("SELECT row, reason FROM broken ORDER BY row")
-        return [BrokenLine(row, decode_name(reason)) for row, reason in found]
+        rows = self.log.rows("SELECT row, reason FROM broken ORDER BY row")
+        return [BrokenLine(row, decode_name(reason)) for row, reason in rows]
 
     def annotated_paths(self) -> list[str]:
         """Return the paths of annotations as recorded, in the order of their first record."""
-        return [each.path for each in self.count_by_path() if each.path]
+        return [file.path for file in self.count_by_path() if file.path]
 
     def lines_by_path(self) -> Iterator[tuple[str, Sequence[int]]]:
         """Yield the paths of annotations as recorded, each with the lines of its annotations."""
@@ -173,11 +173,11 @@ class Trail:
 
     def session_ids(self) -> list[str]:
         """Return the ids of sessions with a record, in the order of their first record."""
-        found = self.log.rows(
+        rows = self.log.rows(
             "SELECT text FROM (SELECT name, min(row) AS first FROM session GROUP BY name)"
             " JOIN name ON number = name ORDER BY first"
         )
-        return [name for (text,) in found if (name := decode_name(text))]
+        return [name for (text,) in rows if (name := decode_name(text))]
 
     def has_session(self, identifier: str) -> bool:
         """Whether a session with this whole id has a record."""
@@ -274,15 +274,15 @@ class Trail:
         kind = EdgeType.REVIEWED_BY
         if self._has_no_review(lineage):
             return []
-        found = [
+        all_edges = [
             edge
-            for each in lineage.ids
+            for identifier in lineage.ids
             for edge in (
-                *self.log.edges(source=each, edge_type=kind),
-                *self.log.edges(target=each, edge_type=kind),
+                *self.log.edges(source=identifier, edge_type=kind),
+                *self.log.edges(target=identifier, edge_type=kind),
             )
         ]
-        edges = {edge.record.id: edge for edge in found}
+        edges = {edge.record.id: edge for edge in all_edges}
         return [
             review
             for review in read_reviews(edges.values(), self.log.by_id)
@@ -305,12 +305,12 @@ class Trail:
 
     def files_of_session(self, session: str) -> frozenset[str]:
         """Return the files that a session's annotations name."""
-        found = self.log.rows(
+        rows = self.log.rows(
             "SELECT DISTINCT text FROM annotation JOIN name ON number = path WHERE session ="
             " (SELECT number FROM name WHERE text = ?)",
             encode_name(session),
         )
-        names = (decode_name(text) for (text,) in found) if session else ()
+        names = (decode_name(text) for (text,) in rows) if session else ()
         return frozenset(normal_path(name) for name in names if name)
 
     def lineages_of_session(self, session: str, limit: int) -> list[Lineage]:
@@ -332,7 +332,7 @@ class Trail:
         """Return the lineages that have one of some records."""
         named = {record.id for record in records}
         connected = self._lineage_reader.lineages_of(records)
-        return [each for each in connected if not named.isdisjoint(each.ids)]
+        return [lineage for lineage in connected if not named.isdisjoint(lineage.ids)]
 
 
 def _open_stored(path: Path) -> Manifest | None:
