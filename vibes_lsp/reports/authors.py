@@ -58,8 +58,8 @@ class Author:
 
 def author_name(model: str | None, tool: str | None) -> str:
     """Return the name of the model; that of the tool where the model is not known."""
-    known = (each for each in (model, tool) if each not in {None, "", UNKNOWN})
-    return next(known, None) or UNKNOWN
+    names = (name for name in (model, tool) if name not in {None, "", UNKNOWN})
+    return next(names, None) or UNKNOWN
 
 
 class Authors:

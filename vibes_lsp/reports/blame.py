@@ -72,14 +72,14 @@ class Blame:
             "filePath": self.path,
             "placements": self.report.placements(self.placements),
             "lines": line_kinds(self.placements),
-            "committed": [each.as_json() for each in self.committed],
+            "committed": [unrecorded.as_json() for unrecorded in self.committed],
         }
 
     def on_lines(self, first: int, last: int) -> list[Placement]:
         """Return the current edits that own one of these lines; if none does, those around them."""
-        found = [each for each in self.placements if each.is_current_edit]
-        owners = [each for each in found if owns_lines(each, first, last)]
-        return owners or [each for each in found if is_on_lines(each, first, last)]
+        edits = [placement for placement in self.placements if placement.is_current_edit]
+        owners = [placement for placement in edits if owns_lines(placement, first, last)]
+        return owners or [placement for placement in edits if is_on_lines(placement, first, last)]
 
 
 def blame_file(locator: ProjectLocator, path: str, text: Text, scorer: Scorer) -> Blame:
@@ -106,7 +106,7 @@ def _committed(
     owned = line_owners(placements)
     runs = groupby(
         enumerate(origins, 1),
-        lambda each: None if each[0] in owned or not each[1] else each[1][::3],
+        lambda numbered: None if numbered[0] in owned or not numbered[1] else numbered[1][::3],
     )
     for brought, run in runs:
         if brought is not None and locator.repository is not None:
@@ -190,13 +190,13 @@ def ranges_by_kind(placement: Placement) -> list[JsonValue]:
     """
     groups = groupby(
         enumerate(_lines(placement)),
-        key=lambda each: (each[1] - each[0], line_kind(placement, each[1]).value),
+        key=lambda indexed: (indexed[1] - indexed[0], line_kind(placement, indexed[1]).value),
     )
-    found: list[JsonValue] = []
+    ranges: list[JsonValue] = []
     for (_, kind), group in groups:
         lines = [line for _, line in group]
-        found.append({"lineStart": lines[0], "lineEnd": lines[-1], "kind": kind})
-    return found
+        ranges.append({"lineStart": lines[0], "lineEnd": lines[-1], "kind": kind})
+    return ranges
 
 
 def line_kind(placement: Placement, line: int) -> LineKind:

@@ -72,7 +72,7 @@ class ChangedFile:
     @property
     def counts(self) -> LineCounts:
         """The AI lines among the changed ones."""
-        return LineCounts.of(kind for each in self.ranges for kind in each.kinds)
+        return LineCounts.of(kind for changed_range in self.ranges for kind in changed_range.kinds)
 
     def needs_review(self, changed: ChangedRange) -> bool:
         """Whether a range is part of an annotation in the review queue."""
@@ -81,7 +81,11 @@ class ChangedFile:
     @property
     def unreviewed_lines(self) -> int:
         """The number of AI lines among the changed ones that need a review."""
-        return sum(each.end - each.start + 1 for each in self.ranges if self.needs_review(each))
+        return sum(
+            changed_range.end - changed_range.start + 1
+            for changed_range in self.ranges
+            if self.needs_review(changed_range)
+        )
 
     def as_json(self) -> Members:
         """Return paths, numbers, ranges with their lines, and placements."""
@@ -92,7 +96,7 @@ class ChangedFile:
             "changedLines": self.changed_lines,
             **self.counts.as_json(),
             "unreviewedLines": self.unreviewed_lines,
-            "ranges": [self._range(each) for each in self.ranges],
+            "ranges": [self._range(changed_range) for changed_range in self.ranges],
             "placements": list(self.facts.values()),
         }
 
@@ -195,23 +199,23 @@ def collect_changes(
     moment = repository.commit_time(diff_range.head) if diff_range.head is not None else None
     comparison = _Comparison(locator, repository, diff_range, moment, scorer, unsaved or {})
     audit = locator.trail.directory.path.name
-    found: list[ChangedFile] = []
+    files: list[ChangedFile] = []
     unreadable: list[str] = []
     entries = diff_files(repository, diff_range, project, unsaved or ())
-    paths = [comparison.path_of(each.name) for each in entries]
+    paths = [comparison.path_of(entry.name) for entry in entries]
     changed = set(paths)
     locator.resolve_commits_in([path for path in locator.annotated_files() if path in changed])
     prepared = locator.prepared(paths, commit=diff_range.head)
-    for each, path in zip(entries, prepared, strict=True):
+    for entry, path in zip(entries, prepared, strict=True):
         if path.split("/")[0] == audit:
             continue
-        file = comparison.compare(path, each)
+        file = comparison.compare(path, entry)
         if file is None:
             unreadable.append(path)
         elif file.changed_lines and (file.ranges or tracking.tracks(path)):
-            found.append(file)
+            files.append(file)
     is_outside_head = diff_range.head is not None and not repository.is_ancestor(diff_range.head)
-    return Changes(diff_range, tuple(found), tuple(unreadable), is_outside_head)
+    return Changes(diff_range, tuple(files), tuple(unreadable), is_outside_head)
 
 
 def _with_index(diff_range: DiffRange) -> DiffRange:
@@ -260,7 +264,7 @@ class _Comparison:
             scorer=self.scorer,
             resolved_commits=self.locator.resolved_commits,
         )
-        owning = {id(each.placement): each.placement for each in ranges}
+        owning = {id(changed_range.placement): changed_range.placement for changed_range in ranges}
         facts = {placement.current.id: report.placement(placement) for placement in owning.values()}
         blobs = (entry.old, entry.new)
         return ChangedFile(path, old_path, blobs, new, len(changed), removed, ranges, facts, report)
@@ -268,13 +272,13 @@ class _Comparison:
     def _old_text(self, entry: DiffEntry) -> Text | None:
         if entry.old is None:
             return Text("")
-        data = self.repository.objects.contents(entry.old)
-        return None if data is None else Text.from_bytes(data)
+        content = self.repository.objects.contents(entry.old)
+        return None if content is None else Text.from_bytes(content)
 
     def _new_text(self, path: str, entry: DiffEntry) -> Text | None:
         if self.diff_range.head is not None or self.diff_range.is_staged:
-            data = self.repository.objects.contents(entry.new) if entry.new is not None else None
-            return None if data is None else Text.from_bytes(data)
+            content = self.repository.objects.contents(entry.new) if entry.new is not None else None
+            return None if content is None else Text.from_bytes(content)
         if path in self.unsaved:
             return self.unsaved[path]
         file = self.locator.trail.directory.project / path

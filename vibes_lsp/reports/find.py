@@ -86,23 +86,36 @@ def find_annotations(
 
     def matching(path: str) -> list[FoundAnnotation]:
         nonlocal may_be_elsewhere
-        in_file = [found_annotation(*each) for each in placements_in(locator, path, scorer)]
-        may_be_elsewhere = may_be_elsewhere or any(each.may_be_elsewhere for each in in_file)
-        moved.update(each.moved for each in in_file if each.moved is not None)
-        found = decode_found(encode_found([each for each in in_file if _matches(each, wanted)]))
-        if on_file is not None and found:
-            on_file(found)
-        return list(found)
+        in_file = [
+            found_annotation(*placement_and_facts)
+            for placement_and_facts in placements_in(locator, path, scorer)
+        ]
+        may_be_elsewhere = may_be_elsewhere or any(
+            annotation.may_be_elsewhere for annotation in in_file
+        )
+        moved.update(annotation.moved for annotation in in_file if annotation.moved is not None)
+        matches = decode_found(
+            encode_found([annotation for annotation in in_file if _matches(annotation, wanted)])
+        )
+        if on_file is not None and matches:
+            on_file(matches)
+        return list(matches)
 
-    found = [each for path in locator.prepared(paths, progress) for each in matching(path)]
+    in_place = [
+        annotation for path in locator.prepared(paths, progress) for annotation in matching(path)
+    ]
     elsewhere = [
-        each
+        annotation
         for path in (locator.other_files() if may_be_elsewhere else ())
-        for each in matching(path)
+        for annotation in matching(path)
     ]
     if moved:
-        found = [each for each in found if each.moved or each.summary.annotation_id not in moved]
-    return found + elsewhere
+        in_place = [
+            annotation
+            for annotation in in_place
+            if annotation.moved or annotation.summary.annotation_id not in moved
+        ]
+    return in_place + elsewhere
 
 
 class _PossibleFiles:
@@ -123,10 +136,12 @@ class _PossibleFiles:
         self._hashes: set[str] = set()
         self._hashes_inside: set[str] = set()
         for name in locator.annotated_names() if self._is_limited else ():
-            lineages = [each for each in locator.trail.lineages_in(name) if self._may_match(each)]
+            lineages = [
+                lineage for lineage in locator.trail.lineages_in(name) if self._may_match(lineage)
+            ]
             if lineages:
                 self._names.add(name)
-                hashes = {known for each in lineages for known in _line_hashes(each)}
+                hashes = {digest for lineage in lineages for digest in _line_hashes(lineage)}
                 self._hashes |= hashes
                 if self._is_wanted_file(locator.current_name(name)):
                     self._hashes_inside |= hashes
@@ -208,16 +223,16 @@ def _current(
         locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
     )
     return [
-        (each, {**report.placement(each), "displayName": display_name(each, text)})
-        for each in placements
-        if each.is_current_edit
+        (placement, {**report.placement(placement), "displayName": display_name(placement, text)})
+        for placement in placements
+        if placement.is_current_edit
     ]
 
 
-def _matches(found: FoundAnnotation, wanted: Filter) -> bool:
+def _matches(annotation: FoundAnnotation, wanted: Filter) -> bool:
     if wanted == NO_FILTER:
         return True
-    summary = found.summary
+    summary = annotation.summary
     conditions = (
         _contains(summary.model.get("name"), wanted.model),
         _contains(summary.tool.get("name"), wanted.tool),
@@ -227,7 +242,8 @@ def _matches(found: FoundAnnotation, wanted: Filter) -> bool:
         wanted.since is None or moment_of(summary.timestamp) >= wanted.since,
         wanted.band is None or summary.band == wanted.band,
         wanted.state is None or summary.state == wanted.state,
-        not wanted.unreviewed or (found.is_claim and not is_reviewed({"review": summary.review})),
+        not wanted.unreviewed
+        or (annotation.is_claim and not is_reviewed({"review": summary.review})),
         wanted.file is None or _is_inside(summary.file_path, wanted.file),
     )
     return all(conditions)

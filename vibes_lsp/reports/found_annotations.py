@@ -149,24 +149,24 @@ def found_annotation(placement: Placement, facts: Members) -> FoundAnnotation:
     )
 
 
-def encode_found(found: Sequence[FoundAnnotation]) -> Encoded:
+def encode_found(annotations: Sequence[FoundAnnotation]) -> Encoded:
     """Return the annotations of one file encoded; as they are if a text or number cannot be."""
     try:
         return msgspec.msgpack.encode(
             [
                 (
-                    each.is_claim,
-                    each.is_reviewable,
-                    each.why_unverified,
-                    each.moved,
-                    each.may_be_elsewhere,
-                    each.facts,
+                    annotation.is_claim,
+                    annotation.is_reviewable,
+                    annotation.why_unverified,
+                    annotation.moved,
+                    annotation.may_be_elsewhere,
+                    annotation.facts,
                 )
-                for each in found
+                for annotation in annotations
             ]
         )
     except (UnicodeEncodeError, OverflowError, RecursionError):  # lone surrogates, large integers
-        return found
+        return annotations
 
 
 def decode_found(encoded: Encoded) -> Sequence[FoundAnnotation]:
@@ -179,12 +179,12 @@ def decode_found(encoded: Encoded) -> Sequence[FoundAnnotation]:
         return encoded
     return [
         FoundAnnotation(
-            each.facts,
-            is_claim=each.is_claim,
-            is_reviewable=each.is_reviewable,
-            why_unverified=each.why_unverified,
-            moved=each.moved,
-            may_be_elsewhere=each.may_be_elsewhere,
+            annotation.facts,
+            is_claim=annotation.is_claim,
+            is_reviewable=annotation.is_reviewable,
+            why_unverified=annotation.why_unverified,
+            moved=annotation.moved,
+            may_be_elsewhere=annotation.may_be_elsewhere,
         )
-        for each in _FILE.decode(encoded)
+        for annotation in _FILE.decode(encoded)
     ]

@@ -17,14 +17,15 @@ def with_current_lines(graph: ProvenanceGraph, locator: ProjectLocator) -> Prove
     """Return a graph whose edits are where the files of the project have them."""
     recorded = (node.path for node in graph.nodes if node.path is not None)
     paths = dict.fromkeys(map(locator.current_name, dict.fromkeys(recorded)))
-    found = {
+    placements = {
         identifier: placement
         for path in paths
         for placement in _placements(path, locator)
         for identifier in placement.lineage.ids
     }
     nodes = tuple(
-        _located(node, found[node.id]) if node.id in found else node for node in graph.nodes
+        _located(node, placements[node.id]) if node.id in placements else node
+        for node in graph.nodes
     )
     return replace(graph, nodes=nodes)
 

@@ -53,6 +53,6 @@ def _label(node: GraphNode) -> str:
 def inert(text: str, limit: int) -> str:
     """Return untrusted text for a label of Mermaid, on one line and cut to `limit` characters."""
     return "".join(
-        each if each.isalnum() or each in _PLAIN else f"#{ord(each)};"
-        for each in single_line(text, limit)
+        character if character.isalnum() or character in _PLAIN else f"#{ord(character)};"
+        for character in single_line(text, limit)
     )

@@ -24,11 +24,11 @@ def code_token(placement: Placement, content: Text) -> CodeToken | None:
 
     It is on no blank line. None if the annotation is lost.
     """
-    found = first_token(content.lines, _own_lines(placement))
+    token = first_token(content.lines, _own_lines(placement))
     line = placement.located.start
-    if found is None and line is not None:
+    if token is None and line is not None:
         return CodeToken(line, 0, 0, is_name=False)
-    return found
+    return token
 
 
 def display_name(placement: Placement, content: Text) -> str:
@@ -53,7 +53,7 @@ def describe_age_of(facts: Members, now: datetime) -> str | None:
 def age_and_reasons(facts: Members, now: datetime) -> Members:
     """Return `age` and `reasons` of a placement: when it was made, and why it is a risk."""
     reasons: list[JsonValue] = [
-        single_line(each, _MAX_REASON) for each in main_reasons(facts, with_review=False)
+        single_line(reason, _MAX_REASON) for reason in main_reasons(facts, with_review=False)
     ]
     return {"age": describe_age_of(facts, now), "reasons": reasons}
 

@@ -74,7 +74,7 @@ class PlacementReport:
             placements: What to return.
             with_prompts: Whether to include the prompt texts.
         """
-        return [self.placement(each, with_prompts=with_prompts) for each in placements]
+        return [self.placement(placement, with_prompts=with_prompts) for placement in placements]
 
     def placement(self, placement: Placement, *, with_prompts: bool = True) -> Members:
         """Return one placement."""
@@ -88,7 +88,7 @@ class PlacementReport:
         recorded = placement.lineage.recorded_lines or (None, None)
         author = self._authors.of(record.text("environment_hash"))
         stored = stored_score(placement)
-        result: Members = {
+        members: Members = {
             "annotationId": record.id,
             "ids": list(placement.lineage.ids),
             "type": record.type,
@@ -117,23 +117,23 @@ class PlacementReport:
             "assuranceLevel": record.text("assurance_level"),
         }
         if placement.is_pending:
-            result["pending"] = True
-        result.update(author.as_json_source())
+            members["pending"] = True
+        members.update(author.as_json_source())
         imported = mapping(placement.lineage.first.members, IMPORTED_FROM)
         if imported:
-            result["importedFrom"] = {
+            members["importedFrom"] = {
                 name: text(imported, name) for name in ("format", "id", "evidence")
             }
         if placement.moved_from is not None:
-            result["movedFrom"] = placement.moved_from
+            members["movedFrom"] = placement.moved_from
         if placement.replaced_by is not None:
-            result["replacedBy"] = placement.replaced_by
+            members["replacedBy"] = placement.replaced_by
         if located.older_commit is not None:
-            result["inGitSince"] = {
+            members["inGitSince"] = {
                 "commit": located.older_commit.commit,
                 "at": format_timestamp(located.older_commit.moment),
             }
-        result.update(
+        members.update(
             {
                 name: value
                 for name, member in _OPTIONAL.items()
@@ -146,14 +146,14 @@ class PlacementReport:
             else factors_as_recorded(live.factors)
         )
         if isinstance(factors, list):
-            result["factors"] = factors
+            members["factors"] = factors
         commit = self._commit(placement)
         if commit is not None:
-            result.update({"commitHash": commit.commit, "commitMethod": commit.method.value})
+            members.update({"commitHash": commit.commit, "commitMethod": commit.method.value})
         prompt = self.prompt(placement)
         if prompt is not None and with_prompts:
-            result["prompt"] = prompt
-        return result
+            members["prompt"] = prompt
+        return members
 
     def model(self, placement: Placement) -> str:
         """Return the name of the model that made an edit, which is untrusted text."""
@@ -207,9 +207,9 @@ class PlacementReport:
         objections = (
             {}
             if self._objection is None
-            else {id(each): self._objection(placement, each) for each in reviews}
+            else {id(review): self._objection(placement, review) for review in reviews}
         )
-        counted = [each for each in reviews if objections.get(id(each)) is None]
+        counted = [review for review in reviews if objections.get(id(review)) is None]
         chosen = (
             deciding_review(counted or reviews, lines, is_removed=is_removed) if reviews else None
         )
@@ -354,7 +354,7 @@ def main_reasons(facts: Members, *, with_review: bool = True) -> list[str]:
             reason = text(factor, "reason") or (text(factor, "signal") or "").replace("_", " ")
             if isinstance(value, int | float) and isinstance(weight, int | float) and reason:
                 weighed.append((value * weight, reason.partition(", where ")[0]))
-    weighed.sort(key=lambda each: -each[0])
+    weighed.sort(key=lambda weighed_reason: -weighed_reason[0])
     return [reason for added, reason in weighed[:_MOST_REASONS] if added > 0]
 
 

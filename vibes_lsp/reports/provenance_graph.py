@@ -89,7 +89,7 @@ class GraphNode:
             lines["lineStart"], lines["lineEnd"] = self.now or (None, None)
         if self.lines is not None:
             lines["recordedLineStart"], lines["recordedLineEnd"] = self.lines
-        found: Members = {
+        members: Members = {
             "type": self.type,
             "text": self.text,
             "author": self.author,
@@ -97,8 +97,8 @@ class GraphNode:
             "timestamp": self.timestamp,
             "state": self.state,
         }
-        known = {name: value for name, value in found.items() if value}
-        return {"id": self.id, "kind": self.kind, **known, **lines}
+        present = {name: value for name, value in members.items() if value}
+        return {"id": self.id, "kind": self.kind, **present, **lines}
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,8 +152,8 @@ class ProvenanceGraph:
 
     def as_json(self) -> Members:
         """Return the graph as JSON."""
-        nodes: list[JsonValue] = [each.as_json() for each in self.nodes]
-        links: list[JsonValue] = [each.as_json() for each in self.links]
+        nodes: list[JsonValue] = [node.as_json() for node in self.nodes]
+        links: list[JsonValue] = [link.as_json() for link in self.links]
         return {
             "root": self.root,
             "depth": self.depth,
@@ -214,21 +214,21 @@ class GraphReader:
         self._nodes: dict[tuple[str, str], GraphNode] = {}
         self._lineages: dict[str, Lineage] = {}
 
-    def root(self, found: LookupResult) -> GraphNode:
+    def root(self, lookup: LookupResult) -> GraphNode:
         """Return the node of something that was looked up; of an edge or session record its own.
 
         An edge becomes its source, a delegation its child session.
         """
-        if found.record is None:
-            return self.node(found.id, "context" if found.kind == "entry" else "session")
-        record = found.record
+        if lookup.record is None:
+            return self.node(lookup.id, "context" if lookup.kind == "entry" else "session")
+        record = lookup.record
         if record.is_annotation:
-            return self.node(found.id, "annotation")
+            return self.node(lookup.id, "annotation")
         source = record.text("source_ref") or record.text("source_id")
         if source:
             return self.node(source, record.text("source_type"))
         session = record.text("session_id") or record.text("child_session_id")
-        return self.node(session or found.id, "session" if session else None)
+        return self.node(session or lookup.id, "session" if session else None)
 
     def node(self, identifier: str, kind: str | None = None) -> GraphNode:
         """Return the node with an id.
@@ -248,34 +248,36 @@ class GraphReader:
         links: dict[str, GraphLink] = {}
         nodes: list[GraphNode] = []
         left_out = set[str]()
-        for each in relations:
-            mine, other = (each.effect, each.cause)[:: 1 if direction == "causes" else -1]
-            if mine.id != node.id or other.id in {node.id, *links}:
+        for relation in relations:
+            own_node, neighbour = (relation.effect, relation.cause)[
+                :: 1 if direction == "causes" else -1
+            ]
+            if own_node.id != node.id or neighbour.id in {node.id, *links}:
                 continue
             if len(links) == _MAX_LINKS:
-                left_out.add(other.id)
+                left_out.add(neighbour.id)
                 continue
-            links[other.id] = each.link
-            nodes.append(other)
+            links[neighbour.id] = relation.link
+            nodes.append(neighbour)
         return Neighbours(tuple(links.values()), tuple(nodes), len(left_out))
 
     def edits_of(self, node: GraphNode) -> list[GraphNode]:
         """Return the edits that came of a prompt, a decision, a session or an edit."""
         effects = self.neighbours(node, "effects")
-        return [each for each in effects.nodes if each.kind == "annotation"]
+        return [effect for effect in effects.nodes if effect.kind == "annotation"]
 
     def _read(self, identifier: str, kind: str | None) -> GraphNode:
         order = [kind or "", NodeType.ANNOTATION, NodeType.CONTEXT, NodeType.SESSION]
-        for each in dict.fromkeys(order):
-            found: GraphNode | None = None
-            if each == NodeType.ANNOTATION:
-                found = self._edit(identifier)
-            elif each == NodeType.CONTEXT:
-                found = self._entry(identifier)
-            elif each == NodeType.SESSION:
-                found = self._session(identifier)
-            if found is not None:
-                return found
+        for node_type in dict.fromkeys(order):
+            node: GraphNode | None = None
+            if node_type == NodeType.ANNOTATION:
+                node = self._edit(identifier)
+            elif node_type == NodeType.CONTEXT:
+                node = self._entry(identifier)
+            elif node_type == NodeType.SESSION:
+                node = self._session(identifier)
+            if node is not None:
+                return node
         return GraphNode(identifier, "unknown")
 
     def _edit(self, identifier: str) -> GraphNode | None:
@@ -371,7 +373,7 @@ class GraphReader:
             yield _Relation(self._edit_node(lineage), node, IN_SESSION)
 
     def _delegation(self, parent: str, child: str) -> _Relation:
-        source, target = (self.node(each, NodeType.SESSION) for each in (parent, child))
+        source, target = (self.node(session, NodeType.SESSION) for session in (parent, child))
         return _Relation(source, target, EdgeType.DELEGATED_TO, is_source_first=True)
 
     def _by_edges(self, identifiers: Iterable[str]) -> Iterator[_Relation]:
@@ -414,7 +416,7 @@ class _Collected:
 
 def provenance_graph(
     trail: Trail,
-    found: LookupResult,
+    lookup: LookupResult,
     *,
     depth: int = DEFAULT_DEPTH,
     limit: int = DEFAULT_NODES,
@@ -425,12 +427,12 @@ def provenance_graph(
 
     Args:
         trail: The trail, refreshed.
-        found: What the graph is about.
+        lookup: What the graph is about.
         depth: How many links to follow in each direction, at most `MAX_DEPTH`.
         limit: How many nodes it has at most, up to `MAX_NODES`.
     """
     reader = GraphReader(trail)
-    root = reader.root(found)
+    root = reader.root(lookup)
     collected = _Collected({root.id: root})
     depth, limit = min(depth, MAX_DEPTH), min(limit, MAX_NODES)
     frontiers: dict[Direction, list[GraphNode]] = {"causes": [root], "effects": [root]}
@@ -441,16 +443,16 @@ def provenance_graph(
             for node in frontier:
                 around = reader.neighbours(node, direction)
                 collected.more += around.left_out
-                for link, other in zip(around.links, around.nodes, strict=True):
-                    is_new = other.id not in collected.nodes
+                for link, neighbour in zip(around.links, around.nodes, strict=True):
+                    is_new = neighbour.id not in collected.nodes
                     if is_new and (distance == depth or len(collected.nodes) >= limit):
-                        collected.left_out.add(other.id)
+                        collected.left_out.add(neighbour.id)
                         continue
-                    collected.nodes[other.id] = other
+                    collected.nodes[neighbour.id] = neighbour
                     collected.links.setdefault((link.cause, link.effect), link)
-                    if other.id not in seen[direction]:
-                        seen[direction].add(other.id)
-                        following.append(other)
+                    if neighbour.id not in seen[direction]:
+                        seen[direction].add(neighbour.id)
+                        following.append(neighbour)
             frontiers[direction] = following
     return ProvenanceGraph(
         root.id,

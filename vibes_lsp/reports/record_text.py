@@ -59,4 +59,4 @@ def entry_text(entry: Members) -> str:
     if entry.get("type") == ContextType.ENVIRONMENT:
         pairs = ((text(entry, f"{of}_name"), text(entry, f"{of}_version")) for of in _AUTHORS)
         return ", ".join(f"{name} {version or ''}".strip() for name, version in pairs if name)
-    return next((found for name in _TEXT_MEMBERS if (found := text(entry, name))), "")
+    return next((value for name in _TEXT_MEMBERS if (value := text(entry, name))), "")

@@ -86,7 +86,9 @@ def inspect_annotation(
     except UnreadableFile:
         return None
     blame = blame_file(locator, path, text, scorer)
-    placement = next((each for each in blame.placements if identifier in each.lineage.ids), None)
+    placement = next(
+        (placement for placement in blame.placements if identifier in placement.lineage.ids), None
+    )
     return None if placement is None else inspect_placement(locator, blame, placement)
 
 
@@ -108,8 +110,8 @@ def inspect_placement(
     facts = report.placement(placement)
     kinds = (line_kind(placement, number) for number in range(start, end + 1))
     reviews = (
-        (each, is_text_unchanged(each, lines))
-        for each in locator.trail.reviews_of(placement.lineage)
+        (review, is_text_unchanged(review, lines))
+        for review in locator.trail.reviews_of(placement.lineage)
     )
     return Inspection(
         placement,
@@ -145,12 +147,12 @@ def _removed(
             before = repository.head()
         if before is None:
             return {}
-        data = repository.read_file_below(before, locator.trail.directory.project, path)
+        content = repository.read_file_below(before, locator.trail.directory.project, path)
     except HistoryUnavailable:
         return {}
-    if data is None or b"\0" in data:
+    if content is None or b"\0" in content:
         return {}
-    _, removed = changed_lines(Text.from_bytes(data).lines, text.lines)
+    _, removed = changed_lines(Text.from_bytes(content).lines, text.lines)
     return {place: removed[place] for place in places if place in removed}
 
 
@@ -171,17 +173,17 @@ def _reasoning(locator: ProjectLocator, placement: Placement) -> str | None:
 
 def _earlier(placements: Sequence[Placement], placement: Placement) -> list[Placement]:
     start, end = placement.located.start or 0, placement.located.end or 0
-    found = [
-        each
-        for each in placements
-        if each.lineage.rank < placement.lineage.rank
-        and (each.is_claim or each.is_history)
-        and each.located.start is not None
-        and each.located.end is not None
-        and each.located.start <= end
-        and start <= each.located.end
+    earlier = [
+        candidate
+        for candidate in placements
+        if candidate.lineage.rank < placement.lineage.rank
+        and (candidate.is_claim or candidate.is_history)
+        and candidate.located.start is not None
+        and candidate.located.end is not None
+        and candidate.located.start <= end
+        and start <= candidate.located.end
     ]
-    return sorted(found, key=lambda each: each.lineage.rank, reverse=True)
+    return sorted(earlier, key=lambda candidate: candidate.lineage.rank, reverse=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,15 +209,17 @@ def review_progress(
         scorer: Computes the risk.
         on_progress: Called after each file with annotations.
     """
-    found = find_annotations(
+    annotations = find_annotations(
         locator, NO_FILTER, scorer, lambda in_file: on_progress(_progress(in_file))
     )
-    return _progress(found)
+    return _progress(annotations)
 
 
-def _progress(found: Sequence[FoundAnnotation]) -> ReviewProgress:
-    queue = waiting(found)
-    return ReviewProgress(queue, sum(each.is_reviewable for each in found) - len(queue))
+def _progress(annotations: Sequence[FoundAnnotation]) -> ReviewProgress:
+    queue = waiting(annotations)
+    return ReviewProgress(
+        queue, sum(annotation.is_reviewable for annotation in annotations) - len(queue)
+    )
 
 
 def review_queue(
@@ -238,22 +242,22 @@ def review_queue(
         include_rejected: Whether to append those whose current lines are rejected.
         progress: Called as the work proceeds.
     """
-    found = find_annotations(locator, wanted, scorer, progress=progress)
-    return waiting(found, include_rejected=include_rejected)
+    annotations = find_annotations(locator, wanted, scorer, progress=progress)
+    return waiting(annotations, include_rejected=include_rejected)
 
 
 def waiting(
-    found: Iterable[FoundAnnotation], *, include_rejected: bool = False
+    annotations: Iterable[FoundAnnotation], *, include_rejected: bool = False
 ) -> tuple[FoundAnnotation, ...]:
     """Return those annotations that need a review, in the order of `review_queue`."""
     queue: list[tuple[tuple[bool, float, str, int], FoundAnnotation]] = []
-    for each in found:
-        if each.is_reviewable:
-            summary = each.summary
+    for annotation in annotations:
+        if annotation.is_reviewable:
+            summary = annotation.summary
             facts: Members = {"review": summary.review}
             if not is_reviewed(facts) or (include_rejected and is_rejected(facts)):
-                queue.append((_sort_key(summary), each))
-    return tuple(each for _, each in sorted(queue, key=itemgetter(0)))
+                queue.append((_sort_key(summary), annotation))
+    return tuple(annotation for _, annotation in sorted(queue, key=itemgetter(0)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,8 +290,12 @@ def summarise_file(locator: ProjectLocator, scorer: Scorer, path: str) -> FileSu
         return None
     placements = locator.locate(path, text)
     report = PlacementReport(locator.trail, text, scorer=scorer)
-    current = [(each, report.placement(each)) for each in placements if each.is_current_edit]
-    queue = waiting(found_annotation(each, facts) for each, facts in current)
+    current = [
+        (placement, report.placement(placement))
+        for placement in placements
+        if placement.is_current_edit
+    ]
+    queue = waiting(found_annotation(placement, facts) for placement, facts in current)
     coverage = OwnedFile(path, len(text.lines), line_owners(placements)).coverage
     if not (queue or coverage.counts):
         return None
@@ -309,7 +317,12 @@ def is_rejected(facts: Members) -> bool:
     )
 
 
-def _sort_key(found: AnnotationSummary) -> tuple[bool, float, str, int]:
-    scores = (found.score, found.stored_score)
+def _sort_key(summary: AnnotationSummary) -> tuple[bool, float, str, int]:
+    scores = (summary.score, summary.stored_score)
     score = next((score for score in scores if score is not None), -1.0)
-    return (is_rejected({"review": found.review}), -score, found.file_path, found.line_start or 0)
+    return (
+        is_rejected({"review": summary.review}),
+        -score,
+        summary.file_path,
+        summary.line_start or 0,
+    )

@@ -14,36 +14,36 @@ from vibes_lsp.trail.records import Edge, LogRecord
 from vibes_lsp.trail.trail import Trail
 
 
-def found_as_json(trail: Trail, found: LookupResult) -> Members:
+def found_as_json(trail: Trail, lookup: LookupResult) -> Members:
     """Return `{kind, id, record or entry, edges: {out, in}}`.
 
     An annotation has the edges of its whole lineage (R7). A session also has `records`, its own.
     """
-    out, into = _edges(trail, found)
-    result: Members = {"kind": found.kind, "id": found.id}
-    if found.kind == "record":
-        result["record"] = found.record.members if found.record else None
-    elif found.kind == "entry":
-        result["entry"] = found.entry
-    elif found.session is not None:
+    out, into = _edges(trail, lookup)
+    members: Members = {"kind": lookup.kind, "id": lookup.id}
+    if lookup.kind == "record":
+        members["record"] = lookup.record.members if lookup.record else None
+    elif lookup.kind == "entry":
+        members["entry"] = lookup.entry
+    elif lookup.session is not None:
         records: list[JsonValue] = [
-            record.members for record in (*found.session.starts, *found.session.ends)
+            record.members for record in (*lookup.session.starts, *lookup.session.ends)
         ]
-        result["record"] = records[0] if records else None
-        result["records"] = records
-    result["edges"] = {
+        members["record"] = records[0] if records else None
+        members["records"] = records
+    members["edges"] = {
         "out": [edge.record.members for edge in out],
         "in": [edge.record.members for edge in into],
     }
-    return result
+    return members
 
 
-def _edges(trail: Trail, found: LookupResult) -> tuple[list[Edge], list[Edge]]:
-    if found.record is not None and found.record.is_annotation:
-        lineage = trail.lineage_of(found.id)
+def _edges(trail: Trail, lookup: LookupResult) -> tuple[list[Edge], list[Edge]]:
+    if lookup.record is not None and lookup.record.is_annotation:
+        lineage = trail.lineage_of(lookup.id)
         if lineage is not None:
             return trail.edges_of(lineage)
-    return trail.log.edges(source=found.id), trail.log.edges(target=found.id)
+    return trail.log.edges(source=lookup.id), trail.log.edges(target=lookup.id)
 
 
 def current_state(locator: ProjectLocator, record: LogRecord) -> dict[str, str]:
@@ -58,8 +58,10 @@ def current_state(locator: ProjectLocator, record: LogRecord) -> dict[str, str]:
         text = Text.from_bytes(read_content(locator.trail.directory.project, path))
     except UnreadableFile as error:
         return {"now": error.message}
-    found = (each for each in locator.locate(path, text) if record.id in each.lineage.ids)
-    placement = next(found, None)
+    matching = (
+        placement for placement in locator.locate(path, text) if record.id in placement.lineage.ids
+    )
+    placement = next(matching, None)
     if placement is None:
         return {"now": f"not in {path}"}
     if placement.is_history:

@@ -71,10 +71,10 @@ class CurrentEdits:
         self._authors = Authors(trail)
         self._shares: Counter[str] = Counter()
         self._files_of: dict[str, set[str]] = defaultdict(set)
-        found = CurrentAnnotations(trail.log, trail.nearest_commit)
-        for edit in found.edits():
+        annotations = CurrentAnnotations(trail.log, trail.nearest_commit)
+        for edit in annotations.edits():
             self._add(edit)
-        self.lineages = found.lineages
+        self.lineages = annotations.lineages
         self.current = self.actions.total()
 
     def _add(self, edit: EditCount) -> None:
@@ -97,7 +97,7 @@ class CurrentEdits:
         total = shares.total()
         ordered = sorted(
             shares.items(),
-            key=lambda item: (-item[1], item[0].model, item[0].tool, item[0].tool_version),
+            key=lambda share: (-share[1], share[0].model, share[0].tool, share[0].tool_version),
         )
         return [
             ModelShare(author, count, len(files[author]), count / total)
@@ -277,8 +277,8 @@ class SurvivalReport:
         """Return all numbers."""
         return {
             "total": self.total.as_json(),
-            "models": [each.as_json() for each in self.models],
-            "files": [each.as_json() for each in self.files],
+            "models": [survival.as_json() for survival in self.models],
+            "files": [survival.as_json() for survival in self.files],
         }
 
 
@@ -308,7 +308,7 @@ def measure_survival(locator: ProjectLocator) -> SurvivalReport:
 def _ordered(groups: dict[str, list[Placement]]) -> list[Survival]:
     return sorted(
         (_survival_of(name, group) for name, group in groups.items()),
-        key=lambda each: (-each.recorded, each.name),
+        key=lambda survival: (-survival.recorded, survival.name),
     )
 
 
