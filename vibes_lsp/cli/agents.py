@@ -33,7 +33,7 @@ def refuse_agents() -> None:
     Raises:
         AgentAsPerson: The environment says that an agent runs this.
     """
-    name = next((each for each in VARIABLES if os.environ.get(each)), None)
+    name = next((variable for variable in VARIABLES if os.environ.get(variable)), None)
     if name is not None:
         raise AgentAsPerson(
             f"an agent cannot give a person's review, and {name} says that an agent runs this",

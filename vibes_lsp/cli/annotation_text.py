@@ -42,63 +42,57 @@ _MAX_REMOVED: Final = 40
 _MAX_LISTED: Final = 8
 
 
-def print_annotation(item: Inspection, position: str) -> bool:
+def print_annotation(inspection: Inspection, position: str) -> bool:
     """Print an annotation, its code first; return whether all lines were printed.
 
     Args:
-        item: The annotation.
+        inspection: The annotation.
         position: Its position in the queue, as text.
     """
-    facts = item.facts
+    facts = inspection.facts
     print_line()
     name = facts.get("functionName")
-    head = [(f"{position}  ", "dim"), (escape(place_of(item)), "bold")]
+    head = [(f"{position}  ", "dim"), (escape(place_of(inspection)), "bold")]
     if isinstance(name, str):
         head.append((f" {escape(name, _MAX_NAME)}", "bold"))
     print_styled(head)
-    before, after = item.context
-    _print_context(item, item.start - len(before), before)
-    shown = _page_length(item)
-    _print_lines(item, 0, shown)
-    left = len(item.lines) - shown
+    before, after = inspection.context
+    _print_context(inspection, inspection.start - len(before), before)
+    shown = _page_length(inspection)
+    _print_lines(inspection, 0, shown)
+    left = len(inspection.lines) - shown
     if left > 0:
-        print_styled(
-            [
-                (
-                    f"… {left:,} of {len(item.lines):,} lines not shown; press v to show them",
-                    "bold yellow",
-                )
-            ]
-        )
+        message = f"… {left:,} of {len(inspection.lines):,} lines not shown; press v to show them"
+        print_styled([(message, "bold yellow")])
     else:
-        _print_removed(item, item.start + len(item.lines))
-        _print_context(item, item.start + len(item.lines), after)
+        _print_removed(inspection, inspection.start + len(inspection.lines))
+        _print_context(inspection, inspection.start + len(inspection.lines), after)
     print_line()
-    print_summary(item)
+    print_summary(inspection)
     return left <= 0
 
 
-def print_summary(item: Inspection) -> None:
+def print_summary(inspection: Inspection) -> None:
     """Print who wrote the lines, the main reasons of their risk, the prompt and the review."""
-    facts = item.facts
+    facts = inspection.facts
     parts = [
         _named(facts["model"]),
         _named(facts["tool"]),
-        escape(describe_edit(item.placement), _MAX_NAME),
-        describe_location(item.placement),
-        describe_age(item.placement.lineage.first.moment, now()),
+        escape(describe_edit(inspection.placement), _MAX_NAME),
+        describe_location(inspection.placement),
+        describe_age(inspection.placement.lineage.first.moment, now()),
     ]
     print_styled(
         [
-            (f"{escape(item.placement.current.id)[:8]} ", "dim"),
-            (" · ".join(escape(each) for each in parts), ""),
+            (f"{escape(inspection.placement.current.id)[:8]} ", "dim"),
+            (" · ".join(escape(part) for part in parts), ""),
         ]
     )
-    if item.risk is not None:
+    if inspection.risk is not None:
         main = main_reasons(facts, with_review=False)
-        reasons = "; ".join(escape(each, _MAX_SHORT_TEXT) for each in main)
+        reasons = "; ".join(escape(reason, _MAX_SHORT_TEXT) for reason in main)
         style = BAND_STYLES.get(str(facts["band"]), "")
-        parts_of_risk = [("risk: ", "dim"), (escape(item.risk), style)]
+        parts_of_risk = [("risk: ", "dim"), (escape(inspection.risk), style)]
         print_styled([*parts_of_risk, (f": {reasons}" if reasons else "", "")])
     prompt = facts.get("prompt")
     if isinstance(prompt, str):
@@ -107,80 +101,90 @@ def print_summary(item: Inspection) -> None:
     print_styled([("review: ", "dim"), (review, "bold")])
 
 
-def print_details(item: Inspection) -> None:
+def print_details(inspection: Inspection) -> None:
     """Print what `print_annotation` leaves out: decision, reasoning, risk, reviews and edits."""
-    when = item.facts["timestamp"]
+    when = inspection.facts["timestamp"]
     print_styled(
         [
             ("recorded: ", "dim"),
-            (f"{escape(when or '?', 24)}, {escape(item.placement.current.id)}", ""),
+            (f"{escape(when or '?', 24)}, {escape(inspection.placement.current.id)}", ""),
         ]
     )
-    print_reasons(item)
-    for label, content, style in (*_factors(item.facts.get("factors")), *_history(item)):
+    print_reasons(inspection)
+    for label, content, style in (
+        *_factors(inspection.facts.get("factors")),
+        *_history(inspection),
+    ):
         print_styled([(f"{label}: ", "dim"), (content, style)])
 
 
-def print_reasons(item: Inspection) -> None:
+def print_reasons(inspection: Inspection) -> None:
     """Print the decision and the reasoning behind an annotation."""
-    for label, content, style in _reasons(item):
+    for label, content, style in _reasons(inspection):
         print_styled([(f"{label}: ", "dim"), (content, style)])
 
 
-def print_remaining_lines(item: Inspection) -> None:
+def print_remaining_lines(inspection: Inspection) -> None:
     """Print the lines that `print_annotation` left out."""
-    _print_lines(item, _page_length(item), len(item.lines))
+    _print_lines(inspection, _page_length(inspection), len(inspection.lines))
 
 
-def place_of(item: Inspection) -> str:
+def place_of(inspection: Inspection) -> str:
     """Return file and lines of an annotation, not escaped."""
-    return f"{item.facts['filePath']}:{item.facts['lineStart']}-{item.facts['lineEnd']}"
+    facts = inspection.facts
+    return f"{facts['filePath']}:{facts['lineStart']}-{facts['lineEnd']}"
 
 
-def _page_length(item: Inspection) -> int:
+def _page_length(inspection: Inspection) -> int:
     """Return how many lines are printed at once."""
     characters = 0
-    for number, (line, _) in enumerate(item.lines[:_PAGE_LINES]):
+    for number, (line, _) in enumerate(inspection.lines[:_PAGE_LINES]):
         characters += len(line)
         if characters > _PAGE_CHARACTERS:
             return number
-    return min(len(item.lines), _PAGE_LINES)
+    return min(len(inspection.lines), _PAGE_LINES)
 
 
-def _print_lines(item: Inspection, first: int, stop: int) -> None:
-    code = code_lines(str(item.facts["filePath"]), [line for line, _ in item.lines[first:stop]])
+def _print_lines(inspection: Inspection, first: int, stop: int) -> None:
+    code = code_lines(
+        str(inspection.facts["filePath"]), [line for line, _ in inspection.lines[first:stop]]
+    )
     for number, line in zip(range(first, stop), code, strict=True):
-        _print_removed(item, item.start + number)
-        _print_code(item, item.start + number, KIND_MARKS[item.lines[number][1]], line)
+        _print_removed(inspection, inspection.start + number)
+        _print_code(
+            inspection, inspection.start + number, KIND_MARKS[inspection.lines[number][1]], line
+        )
 
 
-def _print_removed(item: Inspection, place: int) -> None:
+def _print_removed(inspection: Inspection, place: int) -> None:
     """Print the lines that were before a line and are gone."""
     from rich.text import Text  # noqa: PLC0415
 
-    removed = item.removed.get(place, ())
+    removed = inspection.removed.get(place, ())
     for line in removed[:_MAX_REMOVED]:
-        text = Text(f"{'':{_digits(item)}} - {escape_code(line, _MAX_LINE)}", "red")
+        text = Text(f"{'':{_digits(inspection)}} - {escape_code(line, _MAX_LINE)}", "red")
         print_text(text, width=terminal_width())
     if len(removed) > _MAX_REMOVED:
         print_styled([(f"… {len(removed) - _MAX_REMOVED:,} more removed lines", "red")])
 
 
-def _print_context(item: Inspection, start: int, lines: Sequence[str]) -> None:
-    code = code_lines(str(item.facts["filePath"]), lines)
+def _print_context(inspection: Inspection, start: int, lines: Sequence[str]) -> None:
+    code = code_lines(str(inspection.facts["filePath"]), lines)
     for number, line in enumerate(code, start):
-        _print_code(item, number, KIND_MARKS["unrecorded"], line)
+        _print_code(inspection, number, KIND_MARKS["unrecorded"], line)
 
 
-def _print_code(item: Inspection, number: int, marked: tuple[str, str], code: Text) -> None:
+def _print_code(inspection: Inspection, number: int, marked: tuple[str, str], code: Text) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     mark, style = marked
-    print_text(Text.assemble((f"{number:>{_digits(item)}} ", "dim"), (f"{mark} ", style), code))
+    print_text(
+        Text.assemble((f"{number:>{_digits(inspection)}} ", "dim"), (f"{mark} ", style), code)
+    )
 
 
-def _digits(item: Inspection) -> int:
-    return len(str(item.start + len(item.lines) + len(item.context[1])))
+def _digits(inspection: Inspection) -> int:
+    return len(str(inspection.start + len(inspection.lines) + len(inspection.context[1])))
 
 
 def _named(author: JsonValue) -> str:
@@ -188,15 +192,19 @@ def _named(author: JsonValue) -> str:
     return escape(text(members, "name") or "unknown", _MAX_NAME)
 
 
-def _reasons(item: Inspection) -> Iterator[tuple[str, str, str]]:
-    if item.decision:
-        yield "decision", escape(text(item.decision, "decision_point") or "?", _MAX_SHORT_TEXT), ""
-        options = item.decision.get("options")
+def _reasons(inspection: Inspection) -> Iterator[tuple[str, str, str]]:
+    if inspection.decision:
+        yield (
+            "decision",
+            escape(text(inspection.decision, "decision_point") or "?", _MAX_SHORT_TEXT),
+            "",
+        )
+        options = inspection.decision.get("options")
         for option in (options if isinstance(options, list) else [])[:_MAX_LISTED]:
             if isinstance(option, dict):
                 mark = (
                     "  chosen"
-                    if text(option, "id") == text(item.decision, "selected")
+                    if text(option, "id") == text(inspection.decision, "selected")
                     else "  not chosen"
                 )
                 yield (
@@ -206,11 +214,11 @@ def _reasons(item: Inspection) -> Iterator[tuple[str, str, str]]:
                     ),
                     "",
                 )
-        rationale = text(item.decision, "rationale")
+        rationale = text(inspection.decision, "rationale")
         if rationale:
             yield "  because", escape(rationale, _MAX_SHORT_TEXT), ""
-    if item.reasoning is not None and item.reasoning.strip():
-        yield "reasoning", escape(item.reasoning, _MAX_LONG_TEXT), ""
+    if inspection.reasoning is not None and inspection.reasoning.strip():
+        yield "reasoning", escape(inspection.reasoning, _MAX_LONG_TEXT), ""
 
 
 def _factors(factors: JsonValue) -> Iterator[tuple[str, str, str]]:
@@ -223,8 +231,8 @@ def _factors(factors: JsonValue) -> Iterator[tuple[str, str, str]]:
             yield "  risk", f"{signal} {value} x {weight}{explanation}", ""
 
 
-def _history(item: Inspection) -> Iterator[tuple[str, str, str]]:
-    for review, still_holds in item.reviews[-_MAX_LISTED:]:
+def _history(inspection: Inspection) -> Iterator[tuple[str, str, str]]:
+    for review, still_holds in inspection.reviews[-_MAX_LISTED:]:
         kind = {ReviewerKind.AI: " (AI)", ReviewerKind.HUMAN: ""}.get(review.kind, " (unknown)")
         verdict = escape(review.verdict or "reviewed")
         by = f"{escape(review.reviewer or 'unknown', _MAX_NAME)}{kind}"
@@ -232,7 +240,7 @@ def _history(item: Inspection) -> Iterator[tuple[str, str, str]]:
         stale = ", stale" if still_holds is False else ""
         note = f": {escape(review.note, _MAX_SHORT_TEXT)}" if review.note else ""
         yield "review", f"{verdict} by {by} {when}{stale}{note}", ""
-    for each in item.earlier[:_MAX_LISTED]:
-        edit = f"{escape(each.current.id)[:8]} {escape(describe_edit(each), _MAX_NAME)}"
-        when = escape(each.lineage.first.text("timestamp") or "?", 24)
+    for placement in inspection.earlier[:_MAX_LISTED]:
+        edit = f"{escape(placement.current.id)[:8]} {escape(describe_edit(placement), _MAX_NAME)}"
+        when = escape(placement.lineage.first.text("timestamp") or "?", 24)
         yield "earlier", f"{edit} {when}", "dim"

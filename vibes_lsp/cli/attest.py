@@ -163,7 +163,7 @@ def command(
             {
                 "path": str(target),
                 "attestationId": envelope.attestation_id,
-                "keyIds": [each.key_id for each in signers],
+                "keyIds": [signer.key_id for signer in signers],
                 "cosignerKeyId": cosigner_id,
                 "validation": checked.statement.validation_result,
                 "public": public.as_json(),
@@ -214,9 +214,9 @@ def _existing(checked: CheckedTrail, target: Path) -> Envelope:
             raise RefusedWrite(
                 f"{file.name} is not as it was attested: {file.reason}", hint=_SIGN_ANEW
             )
-    for name, said, found in differing_claims(statement, checked.statement):
+    for name, stated, expected in differing_claims(statement, checked.statement):
         raise RefusedWrite(
-            f"{target.name}: {name} is {said!r:.80}, expected {found!r:.80}", hint=_SIGN_ANEW
+            f"{target.name}: {name} is {stated!r:.80}, expected {expected!r:.80}", hint=_SIGN_ANEW
         )
     return envelope
 
@@ -226,7 +226,7 @@ def _refuse(checked: CheckedTrail, *, as_json: bool) -> None:
     if as_json:
         print_json({"path": None, "validation": "FAIL", "check": report.as_json()})
         return
-    errors = [each for each in report.findings if each.severity == Severity.ERROR]
+    errors = [finding for finding in report.findings if finding.severity == Severity.ERROR]
     for finding in errors[:_MAX_SHOWN]:
         print_finding(finding)
     if len(errors) > _MAX_SHOWN:
@@ -253,8 +253,8 @@ def _preview(
         print_json({"statement": statement, "public": public.as_json(), "waiting": waiting})
         return
     _print_public(public)
-    for each in public.texts:
-        print_styled([(f"  {each.kind} {each.key[:8]}  {escape(each.text, _MAX_TEXT)}", "")])
+    for entry in public.texts:
+        print_styled([(f"  {entry.kind} {entry.key[:8]}  {escape(entry.text, _MAX_TEXT)}", "")])
     for path in public.paths:
         print_line(f"  file  {escape(path, _MAX_TEXT)}")
     for name in public.people:
@@ -279,4 +279,4 @@ def _print(
         errors = pluralize(checked.report.count(Severity.ERROR), "error", "errors")
         print_warning(f"the attestation says FAIL: `vibes check` has {errors}")
     _print_public(public)
-    print_line(f"Signed by {', '.join(each.key_id for each in signers)}: {escape(target)}")
+    print_line(f"Signed by {', '.join(signer.key_id for signer in signers)}: {escape(target)}")

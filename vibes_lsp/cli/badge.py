@@ -61,19 +61,23 @@ def check_badges(files: tuple[Path, ...], audit_dir: Path | None) -> list[Findin
         BadBadge: A file has no badge.
         UnreadableFile: A file cannot be read.
     """
-    found = []
+    badges_by_file = []
     for file in files:
-        data = read_file(file, limit=MAX_FILE)
-        if data is None:
+        content = read_file(file, limit=MAX_FILE)
+        if content is None:
             raise UnreadableFile(f"{file} does not exist", hint="draw one with `vibes badge`")
         try:
-            found.append(
-                (_shown_path(file), find_badges(data, is_svg=file.suffix.lower() == ".svg"))
+            badges_by_file.append(
+                (_shown_path(file), find_badges(content, is_svg=file.suffix.lower() == ".svg"))
             )
         except VibesError as error:
             raise type(error)(f"{file}: {error.message}", hint=error.hint) from None
     actual = _measure(audit_dir).claim
-    return [each for path, badges in found for each in badge_findings(badges, actual, path)]
+    return [
+        finding
+        for path, badges in badges_by_file
+        for finding in badge_findings(badges, actual, path)
+    ]
 
 
 def _shown_path(file: Path) -> str:

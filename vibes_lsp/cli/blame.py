@@ -140,14 +140,17 @@ def _said_of_commits(
     if repository is None or file is None:
         return [], []
     notes, trailers = notes_of_lines(repository, file), trailers_of_lines(repository, file)
-    known = set(line_owners(blame.placements))
-    noted = [] if notes is None else notes.runs(blame.text, known)
-    known |= {line for start, end, _ in noted for line in range(start, end + 1)}
-    return noted, [] if trailers is None else trailers.runs(blame.text, known)
+    known_lines = set(line_owners(blame.placements))
+    noted = [] if notes is None else notes.runs(blame.text, known_lines)
+    known_lines |= {line for start, end, _ in noted for line in range(start, end + 1)}
+    return noted, [] if trailers is None else trailers.runs(blame.text, known_lines)
 
 
 def _as_json(runs: Iterable[tuple[int, int, LineNote | AgentTrailer]]) -> list[Members]:
-    return [{"lineStart": start, "lineEnd": end, **said.as_json()} for start, end, said in runs]
+    return [
+        {"lineStart": start, "lineEnd": end, **attribution.as_json()}
+        for start, end, attribution in runs
+    ]
 
 
 def _print_note(start: int, end: int, note: LineNote) -> None:
@@ -169,8 +172,12 @@ def _print_lines(blame: Blame) -> None:
     from rich.cells import cell_len  # noqa: PLC0415
 
     owners = line_owners(blame.placements)
-    committed = {n: each for each in blame.committed for n in range(each.first, each.last + 1)}
-    labels = _labels({id(each): each for each in owners.values()}, blame)
+    committed = {
+        line: unrecorded
+        for unrecorded in blame.committed
+        for line in range(unrecorded.first, unrecorded.last + 1)
+    }
+    labels = _labels({id(placement): placement for placement in owners.values()}, blame)
     plain_labels = {key: "".join(text for text, _ in parts) for key, parts in labels.items()}
     label_width = max(map(cell_len, plain_labels.values()), default=0)
     digits = len(str(len(blame.text.lines)))
@@ -238,8 +245,13 @@ def _labels(owners: Mapping[int, Placement], blame: Blame) -> dict[int, list[tup
             short_age(placement.lineage.first.moment, present),
             f"{band} {_verdict_mark(facts)}".strip(),
         )
-    for each in blame.committed if rows else ():
-        rows[id(each)] = ("", escape(each.author, _MAX_MODEL), short_age(each.moment, present), "")
+    for unrecorded in blame.committed if rows else ():
+        rows[id(unrecorded)] = (
+            "",
+            escape(unrecorded.author, _MAX_MODEL),
+            short_age(unrecorded.moment, present),
+            "",
+        )
     widths = [max(map(len, column)) for column in zip(*rows.values(), strict=True)]
     return {
         key: [

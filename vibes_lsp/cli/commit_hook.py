@@ -30,14 +30,14 @@ def prepare_commit(audit_dir: Path | None) -> int:
 
             print_error(error)
             return STOPPED
-        for each in prepared:
-            for problem in each.problems:
+        for trail in prepared:
+            for problem in trail.problems:
                 print_warning(
-                    f"{each.directory.path.name} of {escape(each.directory.project.name)}:"
+                    f"{trail.directory.path.name} of {escape(trail.directory.project.name)}:"
                     f" {problem.message}"
                 )
-            if each.restored:
-                records = "a record" if each.restored == 1 else f"{each.restored:,} records"
+            if trail.restored:
+                records = "a record" if trail.restored == 1 else f"{trail.restored:,} records"
                 print_warning(
                     f"this commit lacked {records} of HEAD's audit trail: put back; "
                     "to remove records for good: git commit --no-verify"

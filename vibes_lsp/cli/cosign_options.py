@@ -59,14 +59,14 @@ class CosignOptions:
     def cosigned(
         self,
         envelope: Envelope,
-        known: Sequence[TrustedKey],
+        trusted_keys: Sequence[TrustedKey],
         load: Callable[[str], Signer],
     ) -> tuple[Envelope, str | None]:
         """Return the envelope with a cosignature, and who made it; as it was if none is wanted.
 
         Args:
             envelope: What to sign.
-            known: The keys that the user trusts; a cosignature that one of them disproves is
+            trusted_keys: The keys that the user trusts; a cosignature that one of them disproves is
                 refused.
             load: Returns the key that a name stands for.
 
@@ -79,7 +79,7 @@ class CosignOptions:
             signature = cosign(envelope, load(self.key), now(), key_id=self.key_id)
         else:
             return envelope, None
-        _refuse_bad(envelope, signature, known)
+        _refuse_bad(envelope, signature, trusted_keys)
         return envelope.with_signature(signature), signature.key_id
 
 
@@ -92,11 +92,11 @@ def cosign_options(function: _F) -> _F:
         cosign_url: str | None,
         cosign_key: str | None,
         cosign_keyid: str | None,
-        **others: Any,
+        **options: Any,
     ) -> Any:
         cosigner = CosignOptions(cosign_url, cosign_key, cosign_keyid)
         cosigner.check()
-        return function(*arguments, cosigner=cosigner, **others)
+        return function(*arguments, cosigner=cosigner, **options)
 
     decorated: Any = wrapped
     for option in reversed(
@@ -129,9 +129,9 @@ def token_from(variable: str) -> str | None:
 
 
 def _refuse_bad(
-    envelope: Envelope, signature: EnvelopeSignature, known: Sequence[TrustedKey]
+    envelope: Envelope, signature: EnvelopeSignature, trusted_keys: Sequence[TrustedKey]
 ) -> None:
-    providers = [each for each in known if each.role is Role.TOOL_PROVIDER]
+    providers = [key for key in trusted_keys if key.role is Role.TOOL_PROVIDER]
     alone = replace(envelope, signatures=(signature,))
     [check] = check_signatures(alone, providers, SignatureTimes(now()))
     is_known = bool(keys_for(providers, signature.key_id))

@@ -42,8 +42,8 @@ def print_coverage(audit_dir: Path | None, *, show_all: bool, as_json: bool) -> 
     with paged():
         print_table((*numbers, "file"), rows, right=numbers)
         if untracked:
-            one, many = "annotated file is not counted", "annotated files are not counted"
-            count = pluralize(len(untracked), one, many)
+            singular, plural = "annotated file is not counted", "annotated files are not counted"
+            count = pluralize(len(untracked), singular, plural)
             print_line(f"{count}: not tracked by git; use `git add`")
         elif not files:
             print_line("no files to count: expected files that git and config.json track")

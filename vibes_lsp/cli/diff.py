@@ -169,12 +169,12 @@ def _print_annotation(file: ChangedFile, changed: ChangedRange) -> None:
     print_styled(
         [
             (f"  {escape(placement.current.id)[:8]} ", "bold"),
-            (" · ".join(escape(each) for each in parts if each), ""),
+            (" · ".join(escape(part) for part in parts if part), ""),
         ]
     )
     risk = file.report.describe_risk(facts)
     if risk is not None:
-        reasons = "; ".join(escape(each, _MAX_REASON) for each in main_reasons(facts))
+        reasons = "; ".join(escape(reason, _MAX_REASON) for reason in main_reasons(facts))
         style = BAND_STYLES.get(str(facts["band"]), "")
         print_styled(
             [("  risk: ", "dim"), (escape(risk), style), (f": {reasons}" if reasons else "", "")]

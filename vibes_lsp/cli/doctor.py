@@ -69,14 +69,14 @@ def command(file: Path | None, fix: bool, audit_dir: Path | None, as_json: bool)
     if as_json:
         print_json(
             {
-                "fixes": [each.as_json() for each in fixes],
+                "fixes": [repair.as_json() for repair in fixes],
                 "steps": [step.as_json() for step in steps],
             }
         )
     else:
         with paged():
-            for each in fixes:
-                _print_fix(each)
+            for repair in fixes:
+                _print_fix(repair)
             _print_steps(steps)
     return 1 if any(step.health == Health.PROBLEM for step in steps) else 0
 

@@ -79,26 +79,29 @@ def run_import(
         answers.append(confirm is None or confirm(plan))
         return answers[-1]
 
-    result = record_imports(recorder, read, dry_run=dry_run, confirm=ask)
+    imports = record_imports(recorder, read, dry_run=dry_run, confirm=ask)
     if not dry_run:
         finish_recording(recorder)
     if recorder.warning is not None:
         print_warning(recorder.warning)
-    code = 1 if result.refused and not result.imported and not result.known else 0
+    code = 1 if imports.refused and not imports.imported and not imports.known else 0
     if as_json:
-        print_json(result_as_json(result))
+        print_json(result_as_json(imports))
         return code
     if answers == [False]:
         print_line("Nothing was imported.")
         return 0
-    rows = [each for each in result.records if each.file_path is not None] if dry_run else []
+    rows = [record for record in imports.records if record.file_path is not None] if dry_run else []
     if rows:
         print_table(
             ["source", "place", "outcome"],
-            [(escape(_shortened(each.place)), _place(each), _outcome(each)) for each in rows],
+            [
+                (escape(_shortened(record.place)), _place(record), _outcome(record))
+                for record in rows
+            ],
         )
-    _print_counts(result, dry_run=dry_run)
-    if dry_run and result.imported:
+    _print_counts(imports, dry_run=dry_run)
+    if dry_run and imports.imported:
         print_line("Import them with the same command without --dry-run.")
     return code
 
@@ -127,14 +130,14 @@ def _outcome(record: PlannedRecord) -> str:
     return f"{record.outcome}: {detail}"
 
 
-def _print_counts(result: Imported, *, dry_run: bool) -> None:
+def _print_counts(imports: Imported, *, dry_run: bool) -> None:
     would = "would be " if dry_run else ""
-    unverified = f" ({result.unverified:,} unverified)" if result.unverified else ""
+    unverified = f" ({imports.unverified:,} unverified)" if imports.unverified else ""
     print_line(
-        f"{result.imported:,} {would}imported{unverified},"
-        f" {result.known:,} known, {result.refused:,} refused"
+        f"{imports.imported:,} {would}imported{unverified},"
+        f" {imports.known:,} known, {imports.refused:,} refused"
     )
-    for reason, count in result.reasons.items():
+    for reason, count in imports.reasons.items():
         print_line(f"  {count:>6,}  {escape(reason)}")
 
 
@@ -237,8 +240,8 @@ def transcripts_command(  # noqa: PLR0917  # click passes them by name
 
 
 def _print_reading(reading: Reading, *, as_json: bool) -> None:
-    for each in reading.unreadable:
-        print_warning(escape(each))
+    for message in reading.unreadable:
+        print_warning(escape(message))
     if as_json:
         return
     print_line(
@@ -247,7 +250,7 @@ def _print_reading(reading: Reading, *, as_json: bool) -> None:
     )
     if reading.broken_lines:
         print_line(f"  {reading.broken_lines:>6,}  lines cannot be read")
-    gone = sorted(reading.missing_folders.items(), key=lambda each: -each[1])
+    gone = sorted(reading.missing_folders.items(), key=lambda folder_count: -folder_count[1])
     if gone:
         print_line("Folders of sessions that are gone; if one was this repository,")
         print_line("name it with --former-folder:")

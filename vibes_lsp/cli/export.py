@@ -73,10 +73,12 @@ def command(
     if context.invoked_subcommand is not None:
         if folder is not None:
             raise click.UsageError("give --current or a format, not both", context)
-        given = [each for each in context.command.params if _is_given(context, each)]
-        if given:
+        parameters = [
+            parameter for parameter in context.command.params if _is_given(context, parameter)
+        ]
+        if parameters:
             name = context.invoked_subcommand
-            raise click.UsageError(f"give {given[0].opts[0]} after {name}", context)
+            raise click.UsageError(f"give {parameters[0].opts[0]} after {name}", context)
         return
     if folder is None:
         raise click.MissingParameter(
@@ -140,11 +142,11 @@ def agent_trace_command(file: Path | None, as_json: bool, audit_dir: Path | None
     with project.locator() as locator:
         exported = export_traces(locator)
     changed = None if file is None else _write_traces(file, exported)
-    left_out = {each.value: count for each, count in exported.left_out.items()}
+    left_out = {reason.value: count for reason, count in exported.left_out.items()}
     if as_json:
         print_json(
             {
-                "records": [each.as_json() for each in exported.records.values()],
+                "records": [record.as_json() for record in exported.records.values()],
                 "ranges": exported.ranges,
                 "leftOut": left_out,
                 **({} if changed is None else {"changed": changed}),
@@ -165,13 +167,13 @@ def _write_traces(file: Path, exported: ExportedTraces) -> int:
     """Add the records to a file, and return how many of its lines are new or changed."""
     before = read_file(file)
     try:
-        data, changed = merged_file(before, exported)
+        content, changed = merged_file(before, exported)
     except MalformedJson as error:
         raise UnreadableFile(
             f"{file}:{error.line} is not an agent-trace record: {error.reason}",
             hint="nothing was written; name another file",
         ) from None
-    if data != before:
+    if content != before:
         like = None if before is None else file
-        replace_file(write_temporary(file.parent, data, like=like), file)
+        replace_file(write_temporary(file.parent, content, like=like), file)
     return changed

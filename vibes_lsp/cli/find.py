@@ -90,22 +90,26 @@ def command(  # noqa: PLR0917
     wanted = Filter(model, tool, prompt, session, commit, since, band, state, unreviewed, path)
     with project.locator(use_git=git, use_cache=True) as locator:
         with progress() as step:
-            found = find_annotations(locator, wanted, project.scorer, progress=step)
-        if not found:
+            annotations = find_annotations(locator, wanted, project.scorer, progress=step)
+        if not annotations:
             refuse_absent(path, project.trail.directory.project)
         nothing = f"no annotations found{explain_nothing(locator)}"
     if as_json:
-        print_json({"placements": (each.facts for each in found)})
+        print_json({"placements": (annotation.facts for annotation in annotations)})
         return
-    if not found:
+    if not annotations:
         print_line(nothing)
         return
     present = now()
-    unverified = Counter(each.why_unverified for each in found if each.why_unverified is not None)
+    unverified = Counter(
+        annotation.why_unverified
+        for annotation in annotations
+        if annotation.why_unverified is not None
+    )
     with paged():
         print_table(
             ("id", "age", "where", "state", "risk", "review", "model"),
-            [_row(each.summary, present) for each in found],
+            [_row(annotation.summary, present) for annotation in annotations],
             right=("age",),
             whole="where",
             styles={"id": "dim", "where": "bold", "risk": BAND_STYLES, "age": "dim"},
@@ -114,14 +118,14 @@ def command(  # noqa: PLR0917
             print_line(f"{count:,} unverified: {why}")
 
 
-def _row(found: AnnotationSummary, present: datetime) -> tuple[str, ...]:
+def _row(summary: AnnotationSummary, present: datetime) -> tuple[str, ...]:
     """Return id, age, place, state, risk, review and model."""
     return (
-        found.annotation_id[:8],
-        short_age(moment_of(found.timestamp), present),
-        found.place,
-        f"{found.state}{'?' if found.ambiguous else ''}",
-        found.band or "",
-        found.review_word,
-        found.author[:20],
+        summary.annotation_id[:8],
+        short_age(moment_of(summary.timestamp), present),
+        summary.place,
+        f"{summary.state}{'?' if summary.ambiguous else ''}",
+        summary.band or "",
+        summary.review_word,
+        summary.author[:20],
     )

@@ -193,14 +193,14 @@ def _relative_paths(files: Sequence[Path], directory: AuditDir) -> frozenset[str
     Raises:
         UnreadableFile: One does not exist, or is not a file.
     """
-    found = frozenset(path_in_project(file, directory.project) for file in files)
+    paths = frozenset(path_in_project(file, directory.project) for file in files)
     missing = next(
-        (path for path in sorted(found) if not (directory.project / path).is_file()), None
+        (path for path in sorted(paths) if not (directory.project / path).is_file()), None
     )
     if missing is not None:
         what = "is not a file" if (directory.project / missing).exists() else "does not exist"
         raise UnreadableFile(f"{missing} {what}", hint="name files of the project")
-    return frozenset(path for path in found if path.split("/")[0] != directory.path.name)
+    return frozenset(path for path in paths if path.split("/")[0] != directory.path.name)
 
 
 def _print(report: GateReport) -> None:

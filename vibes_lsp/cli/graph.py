@@ -38,9 +38,9 @@ def print_graph(audit_dir: Path | None, what: str, *, depth: int, as_json: bool)
     place = parse_place(what)
     project = open_project(audit_dir, near=None if place is None else place[0])
     identifier = what if place is None else _edit_on_lines(project, *place)
-    found = look_up(project.trail, identifier)
-    warn_of_equal_ids(project.trail, found)
-    graph = provenance_graph(project.trail, found, depth=depth)
+    lookup = look_up(project.trail, identifier)
+    warn_of_equal_ids(project.trail, lookup)
+    graph = provenance_graph(project.trail, lookup, depth=depth)
     with project.locator(use_cache=True) as locator:
         graph = with_current_lines(graph, locator)
     if as_json:
@@ -58,12 +58,12 @@ def _edit_on_lines(project: OpenProject, file: Path, first: int, last: int) -> s
         AmbiguousId: There are several.
         UnreadableFile: The file cannot be read, or has no such lines.
     """
-    with blamed_lines(project, file, first, last) as (_, blame, found):
-        identifiers = [each.current.id for each in found]
+    with blamed_lines(project, file, first, last) as (_, blame, placements):
+        identifiers = [placement.current.id for placement in placements]
     if not identifiers:
         raise UnknownId(no_edit(blame.path, first, last), hint="`vibes blame` shows which have one")
     if len(identifiers) > 1:
-        named = ", ".join(each[:8] for each in identifiers[:_MAX_NAMED])
+        named = ", ".join(identifier[:8] for identifier in identifiers[:_MAX_NAMED])
         more = f" and {len(identifiers) - _MAX_NAMED} more" if identifiers[_MAX_NAMED:] else ""
         raise AmbiguousId(
             f"{describe_lines(first, last)} of {blame.path} are from several AI edits:"

@@ -275,8 +275,8 @@ def _print_hook(changed: HookResult) -> None:
 def program_path() -> str:
     """Return the path of `vibes`, for hooks that git runs where PATH lacks it, as in an editor."""
     beside = Path(sysconfig.get_path("scripts")) / ("vibes.exe" if os.name == "nt" else "vibes")
-    found = str(beside) if beside.is_file() else shutil.which("vibes")
-    return Path(found).absolute().as_posix() if found else ""
+    program = str(beside) if beside.is_file() else shutil.which("vibes")
+    return Path(program).absolute().as_posix() if program else ""
 
 
 def _as_utf8(name: str) -> str:
@@ -284,10 +284,10 @@ def _as_utf8(name: str) -> str:
     return name.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _parse_extensions(given: str | None) -> list[str] | None:
-    if given is None:
+def _parse_extensions(text: str | None) -> list[str] | None:
+    if text is None:
         return None
-    extensions = [extension.strip() for extension in given.split(",")]
+    extensions = [extension.strip() for extension in text.split(",")]
     wrong = [
         extension for extension in extensions if not extension.startswith(".") or len(extension) < 2
     ]

@@ -94,9 +94,9 @@ class SetupChanges:
             {"for": name, "error": error.message, "hint": error.hint} for name, error in self.errors
         ]
         servers: list[JsonValue] = [
-            {"agent": each.agent.slug, **_file_members(each.file)}
-            for each in self.servers
-            if each.file is not None
+            {"agent": server.agent.slug, **_file_members(server.file)}
+            for server in self.servers
+            if server.file is not None
         ]
         named: Members = {
             "agents": agents,
@@ -127,17 +127,17 @@ def ask_agents(project: Path, *, as_json: bool) -> tuple[CodingAgent, ...]:
     """Ask on a terminal which of the detected agents to hook up; elsewhere return none."""
     if as_json or not (sys.stdin.isatty() and sys.stdout.isatty()):
         return ()
-    found = _agents_without_hooks(project)
-    if not found:
+    detected = _agents_without_hooks(project)
+    if not detected:
         return ()
     print_line("Coding agents on this machine:")
-    for agent in found:
+    for agent in detected:
         print_line(f"  {agent.slug:<16}{agent.name}")
     print_line("vibes can record what they do, by hooks in this project's configuration of each.")
 
     def answer(value: str) -> tuple[CodingAgent, ...]:
         if value.strip().lower() in ("all", "y", "yes"):
-            return found
+            return detected
         if value.strip().lower() in ("none", "n", "no"):
             return ()
         try:
@@ -174,7 +174,7 @@ def add_setup(
     wanted = PROGRAM if scope is Scope.PROJECT else program or PROGRAM
     if agents and wanted == PROGRAM and shutil.which(PROGRAM) is None:
         print_warning("`vibes` is not on PATH, so the hooks record nothing on this machine")
-    done = _each(
+    done = _apply_changes(
         agents,
         lambda agent: add_agent(agent, scope, project, home, program=wanted),
         instructions,
@@ -188,15 +188,15 @@ def add_setup(
         lambda agent: add_to_files(server_files(agent, scope, project, home, program=wanted)),
     )
     servers = tuple(
-        replace(each, is_other=_has_other_server(each.agent, scope, project, home))
-        for each in added.servers
+        replace(server, is_other=_has_other_server(server.agent, scope, project, home))
+        for server in added.servers
     )
     return replace(added, servers=servers)
 
 
 def _has_other_server(agent: CodingAgent, scope: Scope, project: Path, home: UserHome) -> bool:
     files = server_files(agent, scope, project, home)
-    return any(inspect_file(each) is HookState.HANDWRITTEN for each in files)
+    return any(inspect_file(file) is HookState.HANDWRITTEN for file in files)
 
 
 def remove_setup(
@@ -204,7 +204,7 @@ def remove_setup(
 ) -> SetupChanges:
     """Remove agents' hooks and MCP servers, and instructions; a refusal affects nothing else."""
     home = current_home()
-    done = _each(
+    done = _apply_changes(
         agents,
         lambda agent: remove_agent(agent, scope, project, home),
         instructions,
@@ -216,9 +216,9 @@ def remove_setup(
         lambda agent: remove_from_files(server_files(agent, scope, project, home)),
     )
     had = [
-        each
-        for each in removed.servers
-        if each.file is not None and each.file.change is HookChange.REMOVED
+        server
+        for server in removed.servers
+        if server.file is not None and server.file.change is HookChange.REMOVED
     ]
     return replace(removed, servers=tuple(had))
 
@@ -259,7 +259,7 @@ def _instruction_file(name: str, project: Path) -> ConfigurationFile:
     return ConfigurationFile(path, Scope.PROJECT, project, instructions_for(relative))
 
 
-def _each(
+def _apply_changes(
     agents: Sequence[CodingAgent],
     change_agent: Callable[[CodingAgent], AgentChange],
     instructions: Sequence[str],

@@ -158,7 +158,7 @@ def discover(path: Path) -> None:
 @click.option(
     "--compat",
     envvar="VOUCH_COMPAT",
-    type=click.Choice([each.value for each in Dialect]),
+    type=click.Choice([dialect.value for dialect in Dialect]),
     default=Dialect.SPEC.value,
     show_default=True,
     help="Whose types results have where versions differ (or VOUCH_COMPAT).",
@@ -199,35 +199,35 @@ def capabilities() -> None:
 @json_option
 def status(as_json: bool) -> None:
     """Count the objects and the proposals that wait."""
-    result = call("status")
+    summary = call("status")
     if as_json:
-        print_json(result)
+        print_json(summary)
         return
-    for name, count in result["counts"].items():
+    for name, count in summary["counts"].items():
         print_line(f"{name:<10} {count}")
-    print_line(f"pending    {result['pending']}")
+    print_line(f"pending    {summary['pending']}")
 
 
 @command.command("pending")
 @json_option
 def pending(as_json: bool) -> None:
     """List the proposals that wait for a decision."""
-    found = call("list_pending")
+    proposals = call("list_pending")
     if as_json:
-        print_json({"proposals": found})
-    elif not found:
+        print_json({"proposals": proposals})
+    elif not proposals:
         print_line("nothing waits for a decision")
     else:
         print_table(
             ("proposal", "kind", "by", "what"),
             [
                 (
-                    each["id"],
-                    escape(each["kind"], 10),
-                    escape(each["proposed_by"], 20),
-                    escape(title_of(each["payload"]), MAX_TEXT),
+                    proposal["id"],
+                    escape(proposal["kind"], 10),
+                    escape(proposal["proposed_by"], 20),
+                    escape(title_of(proposal["payload"]), MAX_TEXT),
                 )
-                for each in found
+                for proposal in proposals
             ],
         )
 
@@ -236,9 +236,9 @@ def pending(as_json: bool) -> None:
 @click.argument("proposal_id", metavar="PROPOSAL", help="Id of the proposal.")
 def show(proposal_id: str) -> None:
     """Show a proposal."""
-    for each in call("list_pending"):
-        if each["id"] == proposal_id:
-            print_members(each)
+    for proposal in call("list_pending"):
+        if proposal["id"] == proposal_id:
+            print_members(proposal)
             return
     raise VibesError(f"no proposal {escape(proposal_id, 60)} waits", hint="see `vibes kb pending`")
 
@@ -309,12 +309,14 @@ def context(
 @json_option
 def list_objects(plural: str, as_json: bool) -> None:
     """List claims, pages, entities, relations or sources."""
-    found = call(f"list_{plural}")
+    objects = call(f"list_{plural}")
     if as_json:
-        print_json({plural: found})
+        print_json({plural: objects})
         return
-    for each in found:
-        print_styled([(f"{escape(each['id'])}  ", "bold"), (escape(title_of(each), MAX_TEXT), "")])
+    for members in objects:
+        print_styled(
+            [(f"{escape(members['id'])}  ", "bold"), (escape(title_of(members), MAX_TEXT), "")]
+        )
 
 
 @command.command("read", epilog=examples("vibes kb read auth-uses-jwt"))
@@ -329,9 +331,9 @@ def read(identifier: str, kind: str | None) -> None:
     kinds = _READ if kind is None else (kind,)
     with open_methods() as methods:
         objects = {
-            noun: found
+            noun: members
             for noun in kinds
-            if (found := methods.call(f"kb.read_{noun}", {"id": identifier})) is not None
+            if (members := methods.call(f"kb.read_{noun}", {"id": identifier})) is not None
         }
     if len(objects) > 1:
         raise VibesError(
@@ -348,12 +350,12 @@ def read(identifier: str, kind: str | None) -> None:
 @click.argument("claim_id", metavar="CLAIM", help="Id of the claim.")
 def cite(claim_id: str) -> None:
     """Show what a claim cites."""
-    for each in call("cite", id=claim_id):
-        name = each.get("id") or each.get("ref")
-        where = each.get("locator") or each.get("reason") or "missing"
+    for citation in call("cite", id=claim_id):
+        name = citation.get("id") or citation.get("ref")
+        where = citation.get("locator") or citation.get("reason") or "missing"
         print_styled([(f"{escape(name)}  ", "bold"), (escape(where, MAX_TEXT), "")])
-        if each.get("quote"):
-            print_line(f"    {escape(each['quote'], MAX_TEXT)}")
+        if citation.get("quote"):
+            print_line(f"    {escape(citation['quote'], MAX_TEXT)}")
 
 
 @command.command("index")
@@ -389,7 +391,7 @@ def stats(as_json: bool) -> None:
     """Count claims, and those whose citations exist."""
     counts, findings = call("status"), call("lint")["findings"]
     faulty = {"broken_citation", "uncited_claim"}
-    without = {each["object_ids"][0] for each in findings if each["code"] in faulty}
+    without = {finding["object_ids"][0] for finding in findings if finding["code"] in faulty}
     total, valid = counts["claims"], counts["claims"] - len(without)
     if as_json:
         citations = {
@@ -415,19 +417,22 @@ def audit(tail: int, as_json: bool) -> None:
     if as_json:
         print_json({"events": events})
         return
-    print_table(("age", "event", "by", "objects"), [_event_row(each) for each in events])
+    print_table(("age", "event", "by", "objects"), [_event_row(event) for event in events])
 
 
 def _event_row(event: dict[str, Any]) -> tuple[str, ...]:
     moment = parse_timestamp(str(event.get("created_at")))
-    identifiers = (str(each) for each in event.get("object_ids") or ())
+    identifiers = (str(identifier) for identifier in event.get("object_ids") or ())
     return (
         "?" if moment is None else short_age(moment, now()),
         escape(event.get("event"), 24),
         escape(event.get("actor"), 20),
-        " ".join(each[:8] if _SHA256.fullmatch(each) else each for each in identifiers),
+        " ".join(
+            identifier[:8] if _SHA256.fullmatch(identifier) else identifier
+            for identifier in identifiers
+        ),
     )
 
 
-for _each in (*COMMANDS, provenance):
-    command.add_command(_each)
+for _subcommand in (*COMMANDS, provenance):
+    command.add_command(_subcommand)

@@ -42,10 +42,10 @@ def _proposed(method: str, *, hint: str = "", **params: Any) -> None:
     Raises:
         VibesError: The object would break a rule.
     """
-    result = call(method, **params)
-    if not result["valid"]:
-        raise VibesError(f"not proposed: {'; '.join(result['errors'])}", hint=hint)
-    print_line(escape(result["proposal_id"]))
+    proposal = call(method, **params)
+    if not proposal["valid"]:
+        raise VibesError(f"not proposed: {'; '.join(proposal['errors'])}", hint=hint)
+    print_line(escape(proposal["proposal_id"]))
 
 
 @click.command("approve", epilog=examples("vibes kb approve 20261122-101500-1a2b3c4d"))
@@ -61,12 +61,12 @@ def approve(proposal_ids: tuple[str, ...], reason: str | None) -> int:
         for proposal_id in proposal_ids:
             try:
                 params = {"proposal_id": proposal_id, "reason": reason}
-                result = methods.call("kb.approve", params)
+                approval = methods.call("kb.approve", params)
             except VibesError as error:
                 print_error(error)
                 code = 2
                 continue
-            print_line(f"approved: {result['object_kind']}/{escape(result['object_id'])}")
+            print_line(f"approved: {approval['object_kind']}/{escape(approval['object_id'])}")
     return code
 
 
@@ -75,8 +75,8 @@ def approve(proposal_ids: tuple[str, ...], reason: str | None) -> int:
 @click.option("--reason", required=True, metavar="TEXT", help="Why.")
 def reject(proposal_id: str, reason: str) -> None:
     """Reject a proposal."""
-    result = call("reject", proposal_id=proposal_id, reason=reason)
-    print_line(f"rejected: {escape(result['proposal_id'])}")
+    rejection = call("reject", proposal_id=proposal_id, reason=reason)
+    print_line(f"rejected: {escape(rejection['proposal_id'])}")
 
 
 @click.command(
@@ -107,7 +107,7 @@ def propose_claim(
     tags: tuple[str, ...],
 ) -> None:
     """Propose a claim and print the id of the proposal."""
-    cited: list[Any] = [*evidence, *(_lines_of(each) for each in lines)]
+    cited: list[Any] = [*evidence, *(_lines_of(place) for place in lines)]
     _proposed(
         "propose_claim",
         hint="" if cited else "cite lines with --lines FILE:N-M, or a source with --source ID",
@@ -193,8 +193,8 @@ def archive(identifier: str) -> None:
 @click.argument("new_id", metavar="NEW", help="Claim that holds instead.")
 def supersede(old_id: str, new_id: str) -> None:
     """Mark a claim as superseded by another."""
-    result = call("supersede", old_id=old_id, new_id=new_id)
-    print_line(f"{escape(result['old'])} is superseded by {escape(result['new'])}")
+    claims = call("supersede", old_id=old_id, new_id=new_id)
+    print_line(f"{escape(claims['old'])} is superseded by {escape(claims['new'])}")
 
 
 @click.command("contradict")
@@ -202,8 +202,8 @@ def supersede(old_id: str, new_id: str) -> None:
 @click.argument("b_id", metavar="B", help="The other.")
 def contradict(a_id: str, b_id: str) -> None:
     """Record that two claims contradict each other."""
-    result = call("contradict", a_id=a_id, b_id=b_id)
-    print_line(f"{escape(result['a'])} contradicts {escape(result['b'])}")
+    claims = call("contradict", a_id=a_id, b_id=b_id)
+    print_line(f"{escape(claims['a'])} contradicts {escape(claims['b'])}")
 
 
 @click.group("source")
@@ -228,12 +228,12 @@ def source_add(path: str, title: str | None, kind: str) -> None:
 @click.pass_context
 def source_verify(context: click.Context, fail_on_issue: bool) -> None:
     """Compare sources with their captured bytes and files."""
-    result = call("source_verify")
-    for each in result["issues"]:
-        print_line(f"{each['id'][:8]}  {each['kind']:<8} {escape(each['detail'])}")
-    if not result["issues"]:
+    verification = call("source_verify")
+    for issue in verification["issues"]:
+        print_line(f"{issue['id'][:8]}  {issue['kind']:<8} {escape(issue['detail'])}")
+    if not verification["issues"]:
         print_line("all sources are as captured")
-    if result["issues"] and (fail_on_issue or not result["ok"]):
+    if verification["issues"] and (fail_on_issue or not verification["ok"]):
         context.exit(1)
 
 
@@ -261,9 +261,9 @@ def session_start(agent: str | None, task: str | None, note: str | None) -> None
 @click.option("--note", metavar="TEXT", help="A note.")
 def session_end(session_id: str, note: str | None) -> None:
     """End a session."""
-    result = call("session_end", session_id=session_id, note=note)
-    proposals = pluralize(result["proposals"], "proposal", "proposals")
-    print_line(f"ended: {escape(result['id'])}, {proposals}")
+    ended = call("session_end", session_id=session_id, note=note)
+    proposals = pluralize(ended["proposals"], "proposal", "proposals")
+    print_line(f"ended: {escape(ended['id'])}, {proposals}")
 
 
 @click.command("crystallize")
@@ -271,16 +271,16 @@ def session_end(session_id: str, note: str | None) -> None:
 @click.option("--no-page", is_flag=True, help="Write no page that sums it up.")
 def crystallize(session_id: str, no_page: bool) -> int:
     """Approve what a session proposed."""
-    result = call("crystallize", session_id=session_id, no_page=no_page)
-    if not result["approved"] and not result["failures"]:
+    outcome = call("crystallize", session_id=session_id, no_page=no_page)
+    if not outcome["approved"] and not outcome["failures"]:
         print_line("the session has no proposal that waits")
-    for identifier in result["approved"]:
+    for identifier in outcome["approved"]:
         print_line(f"approved: {escape(identifier)}")
-    for failure in result["failures"]:
+    for failure in outcome["failures"]:
         print_error(VibesError(f"not approved: {failure['proposal_id']}: {failure['error']}"))
-    if result["page_id"]:
-        print_line(f"page: {escape(result['page_id'])}")
-    return 2 if result["failures"] else 0
+    if outcome["page_id"]:
+        print_line(f"page: {escape(outcome['page_id'])}")
+    return 2 if outcome["failures"] else 0
 
 
 @click.command("expire")
@@ -294,18 +294,19 @@ def expire(is_applied: bool, days: int | None, as_json: bool) -> None:
     knowledge = open_knowledge_base()
     gate = ReviewGate(knowledge)
     if is_applied:
-        found = [
-            each.proposal for each in gate.expire(actor=acting_user(knowledge), after_days=days)
+        proposals = [
+            decision.proposal
+            for decision in gate.expire(actor=acting_user(knowledge), after_days=days)
         ]
     else:
-        found = gate.overdue(days)
+        proposals = gate.overdue(days)
     if as_json:
-        print_json({"expired": [each.id for each in found], "applied": is_applied})
+        print_json({"expired": [proposal.id for proposal in proposals], "applied": is_applied})
         return
-    for proposal in found:
+    for proposal in proposals:
         print_line(f"{escape(proposal.id)}  {escape(title_of(proposal.payload), MAX_TEXT)}")
     state = "expired" if is_applied else "would expire; --apply rejects them"
-    print_line(f"{pluralize(len(found), 'proposal', 'proposals')} {state}")
+    print_line(f"{pluralize(len(proposals), 'proposal', 'proposals')} {state}")
 
 
 @click.command("export", epilog=examples("vibes kb export --out knowledge.tar.gz"))
@@ -314,9 +315,9 @@ def expire(is_applied: bool, days: int | None, as_json: bool) -> None:
 def export(out: str, without_decided: bool) -> None:
     """Write the knowledge base to an archive."""
     absolute = str(Path(out).absolute())
-    result = call("export", out=absolute, without_decided=without_decided)
-    files = pluralize(result["files"], "file", "files")
-    print_line(f"{files}, {result['bytes']:,} bytes: {escape(out)}")
+    exported = call("export", out=absolute, without_decided=without_decided)
+    files = pluralize(exported["files"], "file", "files")
+    print_line(f"{files}, {exported['bytes']:,} bytes: {escape(out)}")
 
 
 @click.command("export-check")
@@ -324,9 +325,9 @@ def export(out: str, without_decided: bool) -> None:
 @click.pass_context
 def export_check(context: click.Context, bundle: str) -> None:
     """Check an archive against its manifest."""
-    result = call("export_check", path=str(Path(bundle).absolute()))
-    print_issues(context, result)
-    checked = pluralize(result["files_checked"], "file is", "files are")
+    report = call("export_check", path=str(Path(bundle).absolute()))
+    print_issues(context, report)
+    checked = pluralize(report["files_checked"], "file is", "files are")
     print_line(f"{checked} as the manifest says")
 
 
@@ -335,12 +336,12 @@ def export_check(context: click.Context, bundle: str) -> None:
 @click.pass_context
 def import_check(context: click.Context, bundle: str) -> None:
     """Show what an import of an archive would do."""
-    result = call("import_check", path=str(Path(bundle).absolute()))
-    print_issues(context, result)
-    for name in result["conflict"]:
+    plan = call("import_check", path=str(Path(bundle).absolute()))
+    print_issues(context, plan)
+    for name in plan["conflict"]:
         print_line(f"conflict: {escape(name)}")
-    counts = f"{len(result['new'])} new, {len(result['conflict'])} conflicting"
-    print_line(f"{counts}, {len(result['identical'])} identical")
+    counts = f"{len(plan['new'])} new, {len(plan['conflict'])} conflicting"
+    print_line(f"{counts}, {len(plan['identical'])} identical")
 
 
 @click.command("import-apply")
@@ -355,10 +356,10 @@ def import_check(context: click.Context, bundle: str) -> None:
 def import_apply(bundle: str, on_conflict: str) -> None:
     """Import an archive."""
     path = str(Path(bundle).absolute())
-    result = call("import_apply", path=path, on_conflict=on_conflict)
+    counts = call("import_apply", path=path, on_conflict=on_conflict)
     print_line(
-        f"{result['imported']} imported, {result['overwritten']} overwritten,"
-        f" {result['skipped']} skipped"
+        f"{counts['imported']} imported, {counts['overwritten']} overwritten,"
+        f" {counts['skipped']} skipped"
     )
 
 

@@ -38,14 +38,14 @@ def report(context: click.Context, claim_id: str | None, check: bool, as_json: b
     A claim rests on unreviewed lines if it cites lines that an AI wrote and no person approved, and
     no other evidence that is still found.
     """
-    found = call("provenance_report", claim_id=claim_id)
+    provenance_report = call("provenance_report", claim_id=claim_id)
     if as_json:
-        print_json(found)
+        print_json(provenance_report)
     else:
-        for claim in found["claims"]:
+        for claim in provenance_report["claims"]:
             _print_claim(claim)
-        _print_counts(found["counts"])
-    if check and found["counts"]["rests_on_unreviewed"]:
+        _print_counts(provenance_report["counts"])
+    if check and provenance_report["counts"]["rests_on_unreviewed"]:
         context.exit(1)
 
 
@@ -58,23 +58,25 @@ def add(identifier: str, as_json: bool) -> None:
     Prints the source's id. The source has the records and entries as the trail has them, one JSON
     object a line: what a session was asked and what it wrote, or one decision.
     """
-    found = call("register_provenance", id=identifier)
+    source = call("register_provenance", id=identifier)
     if as_json:
-        print_json(found)
+        print_json(source)
     else:
-        print_line(found["id"])
+        print_line(source["id"])
 
 
 def _print_claim(claim: dict[str, Any]) -> None:
     verdict = ("reviewed", "green")
     if claim["rests_on_unreviewed"]:
         verdict = ("rests on unreviewed AI lines", "yellow")
-    elif any(each["unreviewed_lines"] or each["from_trail"] for each in claim["evidence"]):
+    elif any(
+        evidence["unreviewed_lines"] or evidence["from_trail"] for evidence in claim["evidence"]
+    ):
         verdict = ("has other evidence", "dim")
     print_styled([(escape(claim["claim_id"]), "bold"), ("  ", ""), verdict])
     print_line(f"    {escape(claim['text'], MAX_TEXT)}")
-    for each in claim["evidence"]:
-        print_line(f"  {_place(each)}: {_authorship(each)}")
+    for evidence in claim["evidence"]:
+        print_line(f"  {_place(evidence)}: {_authorship(evidence)}")
 
 
 def _place(evidence: dict[str, Any]) -> str:
@@ -100,7 +102,7 @@ def _authorship(evidence: dict[str, Any]) -> str:
     ]
     count = evidence["unreviewed_lines"]
     review = f"{count:,} unreviewed" if count else "approved by a person"
-    ids = ", ".join(str(escape(each[:8])) for each in evidence["annotation_ids"][:3])
+    ids = ", ".join(str(escape(identifier[:8])) for identifier in evidence["annotation_ids"][:3])
     return f"AI lines: {', '.join(parts)}; {review} ({ids})"
 
 

@@ -61,9 +61,9 @@ def key_folder(keys_dir: Path | None) -> Path:
 
 def ask_passphrase(path: Path) -> str | None:
     """Return the passphrase of a key: from the environment, the keyring, or the terminal."""
-    found = os.environ.get(PASSPHRASE_VARIABLE) or _keyring_passphrase(path)
-    if found:
-        return found
+    passphrase = os.environ.get(PASSPHRASE_VARIABLE) or _keyring_passphrase(path)
+    if passphrase:
+        return passphrase
     if not sys.stdin.isatty():
         raise BadKey(
             f"{path} is encrypted and there is no terminal to ask for the passphrase",
@@ -113,8 +113,8 @@ def known_keys(folder: Path) -> tuple[TrustedKey, ...]:
         BadKey: A file cannot be parsed.
     """
     own = folder / PUBLIC_KEY_NAME
-    mine = (TrustedKey(load_public_key(own), Role.USER, "you"),) if own.exists() else ()
-    return (*mine, *read_trusted_keys(folder))
+    own_keys = (TrustedKey(load_public_key(own), Role.USER, "you"),) if own.exists() else ()
+    return (*own_keys, *read_trusted_keys(folder))
 
 
 @click.group("keys", epilog=examples("vibes keys generate", "vibes keys trust ada.pub --name Ada"))
@@ -188,9 +188,9 @@ def generate_command(  # noqa: PLR0917
 
 
 def _new_passphrase() -> str:
-    given = os.environ.get(PASSPHRASE_VARIABLE)
-    if given:
-        return given
+    passphrase = os.environ.get(PASSPHRASE_VARIABLE)
+    if passphrase:
+        return passphrase
     if not sys.stdin.isatty():
         raise VibesError(
             "there is no terminal to ask for a passphrase", hint=f"set {PASSPHRASE_VARIABLE}"
@@ -205,7 +205,14 @@ def list_command(keys_dir: Path | None, as_json: bool) -> None:
     """List your key and those you trust."""
     keys = known_keys(key_folder(keys_dir))
     if as_json:
-        print_json({"keys": [{**each.as_json(), "sha256": each.key.fingerprint} for each in keys]})
+        print_json(
+            {
+                "keys": [
+                    {**known_key.as_json(), "sha256": known_key.key.fingerprint}
+                    for known_key in keys
+                ]
+            }
+        )
         return
     if not keys:
         print_line("No keys. Create yours with `vibes keys generate`.")
@@ -213,8 +220,14 @@ def list_command(keys_dir: Path | None, as_json: bool) -> None:
     print_table(
         ("key", "role", "status", "name", "SHA-256"),
         [
-            (each.declared_id, each.role.value, each.status.value, each.name, each.key.fingerprint)
-            for each in keys
+            (
+                known_key.declared_id,
+                known_key.role.value,
+                known_key.status.value,
+                known_key.name,
+                known_key.key.fingerprint,
+            )
+            for known_key in keys
         ],
     )
 
@@ -288,23 +301,27 @@ def trust_command(  # noqa: PLR0917
     if document is not None:
         if name is not None or key_id is not None:
             raise click.UsageError("--name and --key-id are not for a provider's key document")
-        added = [replace(each, name=provider or each.name) for each in document]
+        added = [
+            replace(trusted_key, name=provider or trusted_key.name) for trusted_key in document
+        ]
     elif (name is None) == (provider is None):
         raise click.UsageError("give --name or --provider")
     else:
         role = Role.USER if provider is None else Role.TOOL_PROVIDER
         key = load_public_key(Path(source))
         added = [TrustedKey(key, role, name or provider or "", key_id or "")]
-    known = read_trusted_keys(folder)
-    for each in added:
-        known = with_trusted_key(known, each)
-    write_trusted_keys(folder, known)
+    trusted_keys = read_trusted_keys(folder)
+    for trusted_key in added:
+        trusted_keys = with_trusted_key(trusted_keys, trusted_key)
+    write_trusted_keys(folder, trusted_keys)
     if as_json:
-        print_json({"keys": [each.as_json() for each in added]})
+        print_json({"keys": [trusted_key.as_json() for trusted_key in added]})
         return
-    for each in added:
-        print_line(f"Trusted: {each.declared_id} is the key of {escape(each.name, 100)}")
-        print_line(f"  SHA-256 of the key: {each.key.fingerprint}")
+    for trusted_key in added:
+        print_line(
+            f"Trusted: {trusted_key.declared_id} is the key of {escape(trusted_key.name, 100)}"
+        )
+        print_line(f"  SHA-256 of the key: {trusted_key.key.fingerprint}")
 
 
 def _key_document(source: str) -> tuple[TrustedKey, ...] | None:
@@ -317,5 +334,5 @@ def _key_document(source: str) -> tuple[TrustedKey, ...] | None:
 
     if source.startswith(("https://", "http://")):
         return fetch_key_document(source)
-    data = read_file(Path(source), limit=MAX_KEY_DOCUMENT) or b""
-    return parse_key_document(data) if data.lstrip().startswith(b"{") else None
+    content = read_file(Path(source), limit=MAX_KEY_DOCUMENT) or b""
+    return parse_key_document(content) if content.lstrip().startswith(b"{") else None

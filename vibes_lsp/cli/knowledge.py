@@ -76,24 +76,24 @@ def call(method: str, **params: Any) -> Any:
         return methods.call(f"kb.{method}", params)
 
 
-def print_findings(context: click.Context, result: dict[str, Any]) -> None:
+def print_findings(context: click.Context, report: dict[str, Any]) -> None:
     """Print the findings of `kb.lint` or `kb.doctor`; exit with 1 if one is an error."""
-    for each in result["findings"]:
-        style = _SEVERITIES[each["severity"]]
-        message = escape(each["message"], 200)
-        print_styled([(f"{each['severity']}: ", style), (f"{message} [{each['code']}]", "")])
-    counts = result["counts"]
+    for finding in report["findings"]:
+        style = _SEVERITIES[finding["severity"]]
+        message = escape(finding["message"], 200)
+        print_styled([(f"{finding['severity']}: ", style), (f"{message} [{finding['code']}]", "")])
+    counts = report["counts"]
     errors = pluralize(counts["error"], "error", "errors")
     print_line(f"{errors}, {pluralize(counts['warning'], 'warning', 'warnings')}")
-    if not result["ok"]:
+    if not report["ok"]:
         context.exit(1)
 
 
-def print_issues(context: click.Context, result: dict[str, Any]) -> None:
+def print_issues(context: click.Context, report: dict[str, Any]) -> None:
     """Print what is wrong with a bundle; exit with 1 if anything is."""
-    for each in result["issues"]:
-        print_line(f"error: {escape(each, 200)}")
-    if result["issues"]:
+    for issue in report["issues"]:
+        print_line(f"error: {escape(issue, 200)}")
+    if report["issues"]:
         context.exit(1)
 
 
@@ -109,4 +109,4 @@ def title_of(members: dict[str, Any]) -> str:
         if members.get(name):
             return str(members[name])
     parts = (members.get("source"), members.get("relation"), members.get("target"))
-    return " ".join(str(each) for each in parts if each)
+    return " ".join(str(part) for part in parts if part)

@@ -49,7 +49,7 @@ _MAX_LINE = 2 * MAX_PATH
 @click.option(
     "--type",
     "kind",
-    type=click.Choice([*(each.value for each in RecordType), "all"]),
+    type=click.Choice([*(record_type.value for record_type in RecordType), "all"]),
     help="Type of the records.  [default: line and function]",
 )
 @click.option(
@@ -116,11 +116,11 @@ def command(  # noqa: PLR0917
         )
         if is_filtered and next(matching, None) is not None:
             print_line(f"newest {len(rows):,} records; use --limit for more")
-        elif not is_filtered and (found := _count(trail, kind)) > len(rows):
+        elif not is_filtered and (total := _count(trail, kind)) > len(rows):
             print_line(
-                f"newest {len(rows):,} of {found:,} records; use --limit for more"
+                f"newest {len(rows):,} of {total:,} records; use --limit for more"
                 if len(rows) == limit
-                else f"{found - len(rows):,} more cannot be read; see `vibes check`"
+                else f"{total - len(rows):,} more cannot be read; see `vibes check`"
             )
         if only_waiting:
             print_line(WAITING_HINT)

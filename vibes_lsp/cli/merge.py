@@ -27,15 +27,15 @@ def command(base: str | None, audit_dir: Path | None, as_json: bool) -> int:
     With REV, also adds the records of that revision that this audit trail lacks.
     """
     files = merge_trail(audit_directory(audit_dir), base)
-    problems = [each.problem for each in files if each.problem is not None]
+    problems = [file.problem for file in files if file.problem is not None]
     if as_json:
-        print_json({"files": [_as_json(each) for each in files]})
+        print_json({"files": [_as_json(file) for file in files]})
     else:
-        for each in files:
-            if each.outcome is MergeOutcome.MERGED or each.resolved:
-                outcome = "merged" if each.outcome is MergeOutcome.MERGED else "nothing to add"
-                print_line(f"{escape(each.name)}: {outcome}{', resolved' * each.resolved}")
-        if all(each.outcome is MergeOutcome.UNCHANGED and not each.resolved for each in files):
+        for file in files:
+            if file.outcome is MergeOutcome.MERGED or file.resolved:
+                outcome = "merged" if file.outcome is MergeOutcome.MERGED else "nothing to add"
+                print_line(f"{escape(file.name)}: {outcome}{', resolved' * file.resolved}")
+        if all(file.outcome is MergeOutcome.UNCHANGED and not file.resolved for file in files):
             print_line("nothing to merge")
     for problem in problems:
         print_error(problem)

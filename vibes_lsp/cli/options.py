@@ -46,9 +46,9 @@ def refuse_combined(**formats: object) -> None:
     Raises:
         VibesError: Several are.
     """
-    given = [f"--{name}" for name, is_given in formats.items() if is_given]
-    if len(given) > 1:
-        raise VibesError(f"{' and '.join(given)} cannot be combined", hint="use one of them")
+    chosen = [f"--{name}" for name, is_given in formats.items() if is_given]
+    if len(chosen) > 1:
+        raise VibesError(f"{' and '.join(chosen)} cannot be combined", hint="use one of them")
 
 
 def examples(*lines: str) -> str:

@@ -40,12 +40,12 @@ def audit_directory(audit_dir: Path | None) -> AuditDir:
     Raises:
         AuditDirNotFound: There is none.
     """
-    found = named_audit_dir(audit_dir) if audit_dir is not None else find_audit_dir(Path.cwd())
-    if has_mark(found):
+    directory = named_audit_dir(audit_dir) if audit_dir is not None else find_audit_dir(Path.cwd())
+    if has_mark(directory):
         from vibes_lsp.git.given_up_commits import take_back  # noqa: PLC0415
 
-        take_back(found)
-    return found
+        take_back(directory)
+    return directory
 
 
 def path_in_project(file: Path, project: Path) -> str:
@@ -201,12 +201,12 @@ def open_project(
         AuditDirNotFound: There is none.
         UnreadableFile: The log cannot be read.
     """
-    found = (
+    trail_path = (
         find_audit_dir(absolute(near).parent).path
         if audit_dir is None and near is not None
         else audit_dir
     )
-    trail = open_trail(found, uses_saved=uses_saved)
+    trail = open_trail(trail_path, uses_saved=uses_saved)
     return OpenProject(trail, load_config(trail.directory))
 
 

@@ -50,17 +50,19 @@ def print_disclosure(identifier: str, audit_dir: Path | None) -> None:
         UnreadableFile: The attestation is about other entries.
     """
     trail = open_trail(audit_dir, uses_saved=False)
-    found = look_up(trail, identifier)
-    if found.kind != "entry":
+    lookup = look_up(trail, identifier)
+    if lookup.kind != "entry":
         raise UnknownId(
-            f"{found.id[:8]} is a {found.kind}, expected a context entry",
+            f"{lookup.id[:8]} is a {lookup.kind}, expected a context entry",
             hint="`vibes show` lists the entries of an annotation",
         )
-    if found.id in trail.manifest.pending:
-        raise UnknownId(f"entry {found.id[:8]} is still in the journal", hint="run `vibes attest`")
+    if lookup.id in trail.manifest.pending:
+        raise UnknownId(f"entry {lookup.id[:8]} is still in the journal", hint="run `vibes attest`")
     envelope, tree = _attested(trail)
     print_json(
-        disclose(trail.manifest, tree, found.id, envelope.as_json() if envelope else None).as_json()
+        disclose(
+            trail.manifest, tree, lookup.id, envelope.as_json() if envelope else None
+        ).as_json()
     )
 
 
@@ -88,12 +90,14 @@ def _attested(trail: Trail) -> tuple[Envelope | None, EntryTree]:
 def create_tag(name: str, revision: str, audit_dir: Path | None, *, as_json: bool) -> None:
     """Create a signed git tag with the manifest's root, and print it."""
     directory = audit_directory(audit_dir)
-    found = tag_root(_repository(directory), directory, name, revision)
+    root_tag = tag_root(_repository(directory), directory, name, revision)
     if as_json:
-        print_json(found.as_json())
+        print_json(root_tag.as_json())
     else:
-        print_line(f"Tagged {found.tag.commit[:8]} as {escape(name, 100)}: {found.size:,} entries")
-        print_line(f"  root {found.root}")
+        print_line(
+            f"Tagged {root_tag.tag.commit[:8]} as {escape(name, 100)}: {root_tag.size:,} entries"
+        )
+        print_line(f"  root {root_tag.root}")
 
 
 def _repository(directory: AuditDir) -> Repository:
@@ -107,31 +111,35 @@ def _repository(directory: AuditDir) -> Repository:
 
 def show_tag(directory: AuditDir, name: str, allowed: Path | None, *, as_json: bool) -> int:
     """Verify a tag and print the result; return the exit code."""
-    found = verify_root_tag(_repository(directory), directory, name, allowed)
+    root_tag = verify_root_tag(_repository(directory), directory, name, allowed)
     if as_json:
-        print_json(found.as_json())
-        return _tag_code(found)
-    word, style = _VERDICTS[found.tag.verdict]
-    print_line(f"Tag {escape(name, 100)} of {found.tag.commit[:8]}")
-    print_styled([("  signature  ", ""), (word, style), (f": {escape(found.tag.reason, 200)}", "")])
-    if found.root is None:
+        print_json(root_tag.as_json())
+        return _tag_code(root_tag)
+    word, style = _VERDICTS[root_tag.tag.verdict]
+    print_line(f"Tag {escape(name, 100)} of {root_tag.tag.commit[:8]}")
+    print_styled(
+        [("  signature  ", ""), (word, style), (f": {escape(root_tag.tag.reason, 200)}", "")]
+    )
+    if root_tag.root is None:
         print_styled([("  root       ", ""), ("it has none", "bold red")])
     else:
         fits, wrong = ("that of the tagged manifest", "green"), ("not that of it", "bold red")
-        print_styled([("  root       ", ""), fits if found.of_commit else wrong])
+        print_styled([("  root       ", ""), fits if root_tag.of_commit else wrong])
         present = (
-            (f"all {found.size:,} are unchanged; {found.added:,} added since", "green")
-            if found.added is not None
+            (f"all {root_tag.size:,} are unchanged; {root_tag.added:,} added since", "green")
+            if root_tag.added is not None
             else ("not all are there as they were", "bold red")
         )
         print_styled([("  entries    ", ""), present])
-    return _tag_code(found)
+    return _tag_code(root_tag)
 
 
-def _tag_code(found: RootTag) -> int:
-    if found.passed:
+def _tag_code(root_tag: RootTag) -> int:
+    if root_tag.passed:
         return 0
-    is_wrong = found.tag.verdict is TagVerdict.BAD or not found.of_commit or found.added is None
+    is_wrong = (
+        root_tag.tag.verdict is TagVerdict.BAD or not root_tag.of_commit or root_tag.added is None
+    )
     return 1 if is_wrong else 3
 
 
@@ -139,21 +147,21 @@ def show_disclosure(
     file: Path, keys: tuple[TrustedKey, ...], root: str | None, *, as_json: bool
 ) -> VerificationResult:
     """Verify a disclosure and print the result; return it."""
-    data = read_file(file, limit=MAX_DISCLOSURE)
-    if data is None:
+    content = read_file(file, limit=MAX_DISCLOSURE)
+    if content is None:
         raise UnreadableFile(
             f"{file} does not exist", hint="make one with `vibes attest --disclose ID`"
         )
-    found = verify_disclosure(parse_disclosure(data), keys, now(), root)
+    verification = verify_disclosure(parse_disclosure(content), keys, now(), root)
     if as_json:
-        print_json(found.as_json())
+        print_json(verification.as_json())
     else:
-        _print_disclosure(found)
-    return found.result
+        _print_disclosure(verification)
+    return verification.result
 
 
-def _print_disclosure(found: DisclosureVerification) -> None:
-    disclosure = found.disclosure
+def _print_disclosure(verification: DisclosureVerification) -> None:
+    disclosure = verification.disclosure
     is_own = disclosure.variants != (ContextVariant.MISMATCH,)
     print_line(f"Entry {disclosure.key[:8]}")
     for name, value in disclosure.entry.items():
@@ -162,16 +170,16 @@ def _print_disclosure(found: DisclosureVerification) -> None:
     key = ("the hash of the entry", "green") if is_own else ("NOT the hash of it", "bold red")
     print_styled([("  key        ", ""), key])
     proof = (f"the entry is one of the {disclosure.size:,} that the root covers", "green")
-    if found.signed_root is None:
+    if verification.signed_root is None:
         proof = ("could not check: there is no root; give it with --root", "yellow")
-    elif not found.is_included:
+    elif not verification.is_included:
         proof = ("BAD: it does not lead to the root", "bold red")
     print_styled([("  proof      ", ""), proof])
-    for signature in found.signatures:
+    for signature in verification.signatures:
         print_line(
             f"  signature  {escape(signature.key_id or 'no key id', 40)}  "
             f"{signature.verdict.value}: {escape(signature.reason, 300)}"
         )
-    for problem in found.problems:
+    for problem in verification.problems:
         print_styled([("  problem    ", ""), (escape(problem, 300), "bold red")])
-    print_line(f"Result: {found.result.value}")
+    print_line(f"Result: {verification.result.value}")

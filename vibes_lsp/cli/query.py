@@ -81,17 +81,17 @@ def command(
     statement = sys.stdin.read() if sql == "-" else sql
     directory = audit_directory(audit_dir)
     fold_waiting_events(directory)
-    result = run_query(directory, statement, limit=limit, timeout=timeout)
-    if not result.columns:  # blanks or a comment
+    query_result = run_query(directory, statement, limit=limit, timeout=timeout)
+    if not query_result.columns:  # blanks or a comment
         raise BadQuery(
             "empty query: expected one SELECT",
             hint="for example `vibes query 'SELECT count(*) FROM line_annotations'`",
         )
     if as_json:
-        print_json(result.as_json())
+        print_json(query_result.as_json())
         return
     with paged():
-        _print(result)
+        _print(query_result)
 
 
 def _build(audit_dir: Path | None, *, as_json: bool) -> None:
@@ -109,23 +109,23 @@ def _build(audit_dir: Path | None, *, as_json: bool) -> None:
             print_line(f"  {table:24}  {count:,}")
 
 
-def _print(result: QueryResult) -> None:
+def _print(query_result: QueryResult) -> None:
     longest = _MAX_CELL if is_terminal() else MAX_PATH
-    columns = [escape(column, longest) for column in result.columns]
+    columns = [escape(column, longest) for column in query_result.columns]
     width = console().width
     # on a terminal, no more columns than fit at a width of one character
     most = width // (1 + _GAP) + 1 if is_terminal() else len(columns)
     rows = [
         ["" if cell is None else escape(cell, longest) for cell in row[:most]]
-        for row in result.rows
+        for row in query_result.rows
     ]
     widths = [longest] * len(columns)
     if is_terminal():
         cells = [[column, *(row[at] for row in rows)] for at, column in enumerate(columns[:most])]
         widths = _fit_widths(cells, width)
     print_table(_cut(columns, widths), [_cut(row, widths) for row in rows])
-    if result.truncated:
-        print_line(f"first {len(result.rows):,} rows; there are more")
+    if query_result.truncated:
+        print_line(f"first {len(query_result.rows):,} rows; there are more")
     left_out = columns[len(widths) :]
     if left_out:
         names = escape(", ".join(left_out), _MAX_NAMES)

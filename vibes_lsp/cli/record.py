@@ -78,7 +78,9 @@ _PLACE_OPTIONS: Final[Mapping[str, tuple[_Decorator, ...]]] = {
     ),
     "review": (
         click.option(
-            "--verdict", type=click.Choice([each.value for each in Verdict]), help="The verdict."
+            "--verdict",
+            type=click.Choice([verdict.value for verdict in Verdict]),
+            help="The verdict.",
         ),
         click.option("--note", metavar="TEXT", help="A note on the verdict."),
     ),
@@ -101,7 +103,7 @@ def command() -> None:
 
 
 def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
-    names = ", ".join(field.alias or each for each, field in kind.model_fields.items())
+    names = ", ".join(field.alias or field_name for field_name, field in kind.model_fields.items())
 
     @click.option(
         "--input",
@@ -114,22 +116,24 @@ def _subcommand(name: str, kind: type[Request[Any]]) -> click.Command:
     def run(
         source: Path | None, audit_dir: Path | None, place: str | None = None, **options: str | None
     ) -> None:
-        given = {option: value for option, value in options.items() if value is not None}
-        if place is None and given:
-            raise VibesError(f"--{next(iter(given))} needs FILE:START-END, such as src/a.py:3-9")
+        chosen_options = {option: value for option, value in options.items() if value is not None}
+        if place is None and chosen_options:
+            raise VibesError(
+                f"--{next(iter(chosen_options))} needs FILE:START-END, such as src/a.py:3-9"
+            )
         if place is not None and source is not None:
             raise VibesError("give FILE:START-END or --input, not both")
-        members = _members(source) if place is None else _typed_members(name, place, given)
+        members = _members(source) if place is None else _typed_members(name, place, chosen_options)
         request = parse(kind, members)
         if _may_be_a_persons_review(request):
             refuse_agents()
         directory, request, homes = _addressed(audit_dir, request)
         recorder = open_recorder(directory)
-        result = recorder.execute_json(visiting_request(recorder, homes, request))
+        recorded = recorder.execute_json(visiting_request(recorder, homes, request))
         if place is not None and is_terminal():
-            _print_result(result)
+            _print_result(recorded)
         else:
-            print_json(result)
+            print_json(recorded)
         finish_recording(recorder, wait=False)
         if recorder.warning is not None:
             print_warning(recorder.warning)
@@ -153,34 +157,34 @@ def _may_be_a_persons_review(request: Request[Any]) -> bool:
     return isinstance(request, RecordReview) and request.reviewer_kind == "human"
 
 
-def _print_result(result: Members) -> None:
+def _print_result(recorded: Members) -> None:
     """Print what a typed command recorded, for the person who typed it."""
-    record = result.get("record")
-    if "reviewed" in result:
-        print_line(f"reviewed: {_short_ids(result['reviewed']) or 'nothing'}")
-        lost = _short_ids(result.get("leftOut"))
+    record = recorded.get("record")
+    if "reviewed" in recorded:
+        print_line(f"reviewed: {_short_ids(recorded['reviewed']) or 'nothing'}")
+        lost = _short_ids(recorded.get("leftOut"))
         if lost:
             print_line(f"not reviewed, because their lines are not found: {lost}")
     elif isinstance(record, dict):
         place = f"{record.get('file_path')}:{record.get('line_start')}-{record.get('line_end')}"
         score = record.get("risk_score")
         risk = f", risk {score:.2f}" if isinstance(score, int | float) else ""
-        print_line(f"recorded {escape(result['annotationId'])[:8]}: {escape(place)}{risk}")
+        print_line(f"recorded {escape(recorded['annotationId'])[:8]}: {escape(place)}{risk}")
     else:
         print_line("nothing was recorded: the project does not track this file")
-    withheld = result.get("withheld")
+    withheld = recorded.get("withheld")
     names = list(map(str, withheld)) if isinstance(withheld, list) else []
     if HIDDEN in names:
         names.remove(HIDDEN)
         print_line("not recorded, because git stores the file through a filter: anchors")
     if names:
         print_line(f"not recorded at this assurance level: {escape(', '.join(names))}")
-    if result.get("masked"):
-        print_line(f"secrets masked: {result['masked']}")
+    if recorded.get("masked"):
+        print_line(f"secrets masked: {recorded['masked']}")
 
 
 def _short_ids(ids: JsonValue) -> str:
-    return ", ".join(escape(each)[:8] for each in ids) if isinstance(ids, list) else ""
+    return ", ".join(escape(identifier)[:8] for identifier in ids) if isinstance(ids, list) else ""
 
 
 def _typed_members(subcommand: str, place: str, options: Mapping[str, str]) -> Members:
@@ -214,12 +218,12 @@ def _require_author(options: Mapping[str, str]) -> None:
     Raises:
         VibesError: One is missing.
     """
-    given = {"tool", "model", "session"} & set(options)
-    if not given:
+    author_options = {"tool", "model", "session"} & set(options)
+    if not author_options:
         raise VibesError("--tool and --model are required, or --session instead")
-    for one, other in (("tool", "model"), ("model", "tool")):
-        if one in given and other not in given:
-            raise VibesError(f"--{other} is required with --{one}")
+    for option, required in (("tool", "model"), ("model", "tool")):
+        if option in author_options and required not in author_options:
+            raise VibesError(f"--{required} is required with --{option}")
 
 
 def _typed_value(name: str, value: str) -> JsonValue:
@@ -241,22 +245,22 @@ def _members(source: Path | None) -> Members:
     where = "standard input" if source is None else str(source)
     if source is None and sys.stdin.isatty():
         print_note("waiting for one JSON object on standard input")
-    data = (
+    content = (
         sys.stdin.buffer.read(MAX_REQUEST + 1)
         if source is None
         else read_file(source, limit=MAX_REQUEST)
     )
-    if data is not None and len(data) > MAX_REQUEST:
+    if content is not None and len(content) > MAX_REQUEST:
         raise VibesError(
             f"{where} has more than the {MAX_REQUEST:,} bytes of a request",
             hint="save the file and leave out its text",
         )
-    if data is None:
+    if content is None:
         raise UnreadableFile(
             f"{source} does not exist", hint="name a file that holds one JSON object"
         )
     try:
-        return parse_object(data)
+        return parse_object(content)
     except MalformedJson as error:
         raise VibesError(f"{where}: {error.message}", hint="give one JSON object") from None
 

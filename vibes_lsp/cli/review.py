@@ -84,14 +84,14 @@ def command(  # noqa: PLR0917
         if not queue:
             refuse_absent(path, project.trail.directory.project)
         if as_json:
-            print_json({"placements": (each.facts for each in queue)})
+            print_json({"placements": (annotation.facts for annotation in queue)})
         elif as_list:
             _print(queue, project.scorer.thresholds, f"nothing to review{explain_nothing(locator)}")
         else:
             # recording needs pydantic, which is slow to import
             from vibes_lsp.cli.review_dialogue import ReviewDialogue  # noqa: PLC0415
 
-            facts = [each.facts for each in queue]
+            facts = [annotation.facts for annotation in queue]
             ReviewDialogue(locator, project.config.policy, facts, reviewer).run()
 
 
@@ -118,18 +118,18 @@ def _print(
     with paged():
         print_table(
             ("id", "where", "risk", "review", "model"),
-            [_row(each.summary, thresholds) for each in queue],
+            [_row(annotation.summary, thresholds) for annotation in queue],
             whole="where",
             styles={"id": "dim", "where": "bold", "risk": BAND_STYLES},
         )
 
 
-def _row(found: AnnotationSummary, thresholds: Mapping[Band, float]) -> tuple[object, ...]:
-    score = found.stored_score if found.score is None else found.score
+def _row(summary: AnnotationSummary, thresholds: Mapping[Band, float]) -> tuple[object, ...]:
+    score = summary.stored_score if summary.score is None else summary.score
     return (
-        found.annotation_id[:8],
-        found.place,
-        "" if score is None else f"{format_score(score, thresholds)} {found.band}",
-        found.review_word,
-        found.author[:20],
+        summary.annotation_id[:8],
+        summary.place,
+        "" if score is None else f"{format_score(score, thresholds)} {summary.band}",
+        summary.review_word,
+        summary.author[:20],
     )

@@ -106,13 +106,13 @@ class ReviewDialogue:
         self._locator.refresh({})
         facts, repeat = self._queue[self._position], self._repeat
         self._repeat = False
-        item = self._inspect(facts)
+        inspection = self._inspect(facts)
         self._locator.trail.end_answer()  # the user may think for long
-        if item is None:
+        if inspection is None:
             place = f"{escape(facts['filePath'])}: {escape(facts['annotationId'])[:8]}"
             print_line(f"\n{place} not found any more")
-        elif repeat or not _is_approved(item):
-            self._ask(item)
+        elif repeat or not _is_approved(inspection):
+            self._ask(inspection)
             return
         self._position += 1
 
@@ -122,38 +122,38 @@ class ReviewDialogue:
             self._locator, scorer, str(facts["filePath"]), str(facts["annotationId"])
         )
 
-    def _ask(self, item: Inspection) -> None:
+    def _ask(self, inspection: Inspection) -> None:
         """Show an annotation and ask until an answer ends the question."""
         self._all_lines_shown = print_annotation(
-            item, f"{self._position + 1} of {len(self._queue)}"
+            inspection, f"{self._position + 1} of {len(self._queue)}"
         )
         # an action returns whether to go on to the next annotation
         actions: Mapping[str, Callable[[], bool]] = {
-            "a": partial(self._approve, item),
-            "r": partial(self._reject, item),
+            "a": partial(self._approve, inspection),
+            "r": partial(self._reject, inspection),
             "s": self._skip,
             "b": self._back,
-            "p": partial(self._approve_all, item, "p"),
-            "f": partial(self._approve_all, item, "f"),
-            "v": partial(self._view, item),
-            "e": partial(self._edit, item),
+            "p": partial(self._approve_all, inspection, "p"),
+            "f": partial(self._approve_all, inspection, "f"),
+            "v": partial(self._view, inspection),
+            "e": partial(self._edit, inspection),
             "q": _quit,
         }
-        while not actions.get(_ask_key(_QUESTION), partial(_explain, item))():
+        while not actions.get(_ask_key(_QUESTION), partial(_explain, inspection))():
             pass
 
-    def _approve(self, item: Inspection) -> bool:
+    def _approve(self, inspection: Inspection) -> bool:
         if not self._all_lines_shown:
             print_line("not all lines were shown; press v to show them")
             return False
-        self._record([item], Verdict.APPROVED)
+        self._record([inspection], Verdict.APPROVED)
         return True
 
-    def _reject(self, item: Inspection) -> bool:
+    def _reject(self, inspection: Inspection) -> bool:
         note = _ask_note()
         if note is None:
             return False
-        self._record([item], Verdict.REJECTED, note)
+        self._record([inspection], Verdict.REJECTED, note)
         return True
 
     def _skip(self) -> bool:
@@ -168,61 +168,68 @@ class ReviewDialogue:
         self._repeat = True
         return True
 
-    def _view(self, item: Inspection) -> bool:
-        print_remaining_lines(item)
+    def _view(self, inspection: Inspection) -> bool:
+        print_remaining_lines(inspection)
         self._all_lines_shown = True
         return False
 
-    def _edit(self, item: Inspection) -> bool:
+    def _edit(self, inspection: Inspection) -> bool:
         """Open the file in the user's editor; then show the annotation as it is."""
-        path = self._locator.trail.directory.project / str(item.facts["filePath"])
+        path = self._locator.trail.directory.project / str(inspection.facts["filePath"])
         try:
-            open_in_editor(path, item.start)
+            open_in_editor(path, inspection.start)
         except VibesError as error:
             print_line(escape(error.message))
             return False
         self._repeat = True
         return True
 
-    def _approve_all(self, item: Inspection, key: str) -> bool:
+    def _approve_all(self, inspection: Inspection, key: str) -> bool:
         """Approve the queued annotations of the same prompt or file, after a confirmation."""
         member, name = _GROUPS[key]
-        value = item.facts.get(member)
+        value = inspection.facts.get(member)
         if value is None:
             print_line(f"this annotation has no {name}")
             return False
-        others = (
+        same_group = (
             facts
             for facts in self._queue
-            if facts.get(member) == value and facts["annotationId"] != item.facts["annotationId"]
+            if facts.get(member) == value
+            and facts["annotationId"] != inspection.facts["annotationId"]
         )
-        found = [
-            item,
+        inspections = [
+            inspection,
             *(
-                each
-                for facts in others
-                if (each := self._inspect(facts)) is not None and not is_reviewed(each.facts)
+                candidate
+                for facts in same_group
+                if (candidate := self._inspect(facts)) is not None
+                and not is_reviewed(candidate.facts)
             ),
         ]
-        for each in found[:_MAX_CONFIRMED]:
+        for candidate in inspections[:_MAX_CONFIRMED]:
             print_styled(
-                [(f"  {escape(place_of(each))}", "bold"), (f"  {each.facts['state']}", "dim")]
+                [
+                    (f"  {escape(place_of(candidate))}", "bold"),
+                    (f"  {candidate.facts['state']}", "dim"),
+                ]
             )
-        if len(found) > _MAX_CONFIRMED:
-            print_line(f"  … and {len(found) - _MAX_CONFIRMED:,} more")
-        question = f"approve all {len(found):,}? Only this one was shown. [y/n] "
+        if len(inspections) > _MAX_CONFIRMED:
+            print_line(f"  … and {len(inspections) - _MAX_CONFIRMED:,} more")
+        question = f"approve all {len(inspections):,}? Only this one was shown. [y/n] "
         if _ask_key(question) != "y":
             return False
-        self._record(found, Verdict.APPROVED)
+        self._record(inspections, Verdict.APPROVED)
         return True
 
     def _record(
-        self, items: Sequence[Inspection], verdict: Verdict, note: str | None = None
+        self, inspections: Sequence[Inspection], verdict: Verdict, note: str | None = None
     ) -> None:
         """Record a verdict on what was shown; if that has changed since, show it again instead."""
         shown = {
-            str(each.facts["annotationId"]): Shown(each.placement.path, each.digest)
-            for each in items
+            str(inspection.facts["annotationId"]): Shown(
+                inspection.placement.path, inspection.digest
+            )
+            for inspection in inspections
         }
         request = RecordReview(
             verdict=verdict,
@@ -241,19 +248,19 @@ class ReviewDialogue:
         self._position += 1
 
 
-def _is_approved(item: Inspection) -> bool:
+def _is_approved(inspection: Inspection) -> bool:
     """Return whether it was approved since the queue was made."""
-    return is_reviewed(item.facts) and not is_rejected(item.facts)
+    return is_reviewed(inspection.facts) and not is_rejected(inspection.facts)
 
 
 def _quit() -> bool:
     raise EOFError
 
 
-def _explain(item: Inspection) -> bool:
+def _explain(inspection: Inspection) -> bool:
     """Print the details of an annotation and what each key does."""
     print_line()
-    print_details(item)
+    print_details(inspection)
     print_line()
     for line in HELP:
         print_styled([(line, "")], indent=3)

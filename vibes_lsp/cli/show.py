@@ -115,27 +115,29 @@ def command(
         show_lines(audit_dir, *place, as_json=as_json)
         return
     trail = open_trail(audit_dir)
-    found = look_up(trail, what)
-    warn_of_equal_ids(trail, found)
-    result = found_as_json(trail, found)
+    lookup = look_up(trail, what)
+    warn_of_equal_ids(trail, lookup)
+    shown = found_as_json(trail, lookup)
     if as_json:
-        print_json(result)
+        print_json(shown)
         return
     with paged():
-        _print(trail, found, result)
+        _print(trail, lookup, shown)
 
 
-def warn_of_equal_ids(trail: Trail, found: LookupResult) -> None:
+def warn_of_equal_ids(trail: Trail, lookup: LookupResult) -> None:
     """Warn if records of other lines have the id of the record that is shown."""
-    if found.record is None:
+    if lookup.record is None:
         return
-    shown = subject_of(found.record)
-    others = dict.fromkeys(map(subject_of, trail.log.with_id(found.id)))
-    others.pop(shown, None)
-    if others:
-        named = ", ".join(escape(each, _MAX_SHORT_TEXT) for each in list(others)[:_MAX_NAMED])
+    shown = subject_of(lookup.record)
+    other_subjects = dict.fromkeys(map(subject_of, trail.log.with_id(lookup.id)))
+    other_subjects.pop(shown, None)
+    if other_subjects:
+        named = ", ".join(
+            escape(subject, _MAX_SHORT_TEXT) for subject in list(other_subjects)[:_MAX_NAMED]
+        )
         print_warning(
-            f"the id {found.id[:8]} of {escape(shown, _MAX_SHORT_TEXT)}, which is shown, is also"
+            f"the id {lookup.id[:8]} of {escape(shown, _MAX_SHORT_TEXT)}, which is shown, is also"
             f" that of {named}; `vibes check` says which ids are wrong"
         )
 
@@ -152,26 +154,26 @@ def refuse_file(what: str) -> None:
         )
 
 
-def _print(trail: Trail, found: LookupResult, result: Members) -> None:
-    members = result.get("entry", result.get("record"))
+def _print(trail: Trail, lookup: LookupResult, shown: Members) -> None:
+    members = shown.get("entry", shown.get("record"))
     kind = text(members, "type") if isinstance(members, dict) else None
-    subject = subject_of(found.record) if found.record is not None else ""
+    subject = subject_of(lookup.record) if lookup.record is not None else ""
     print_styled(
         [
-            (f"{escape(kind or found.kind, _MAX_NAME)} ", ""),
-            (f"{escape(found.id)[:8]}", "bold"),
+            (f"{escape(kind or lookup.kind, _MAX_NAME)} ", ""),
+            (f"{escape(lookup.id)[:8]}", "bold"),
             (f"  {escape(subject, _MAX_TEXT)}" if subject else "", "bold"),
         ]
     )
     if isinstance(members, dict):
-        if found.record is not None and found.record.is_annotation:
+        if lookup.record is not None and lookup.record.is_annotation:
             with ProjectLocator(trail, use_cache=True) as locator:
-                members = {**current_state(locator, found.record), **members}
+                members = {**current_state(locator, lookup.record), **members}
         _print_members(members)
         _print_reasoning(trail, members)
         for name in CONTEXT_MEMBERS:
             _print_context(trail, name, members)
-    edges = result["edges"]
+    edges = shown["edges"]
     if isinstance(edges, dict):
         if edges["out"] or edges["in"]:
             print_line()
@@ -252,9 +254,9 @@ def _from_others(edges: Members) -> list[JsonValue]:
     """Return the edges to an annotation; those between its own records lead from it as well."""
     into, out = edges["in"], edges["out"]
     return [
-        each
-        for each in (into if isinstance(into, list) else [])
-        if not isinstance(out, list) or each not in out
+        edge
+        for edge in (into if isinstance(into, list) else [])
+        if not isinstance(out, list) or edge not in out
     ]
 
 
@@ -262,8 +264,8 @@ def _print_edges(trail: Trail, edges: JsonValue, *, arrow: str, end: str) -> Non
     """Print the edges of one direction with what is at their other end."""
     for edge in edges if isinstance(edges, list) else []:
         if isinstance(edge, dict):
-            other = text(edge, f"{end}_ref") or text(edge, f"{end}_id") or ""
-            kind, what = _end(trail, other)
+            identifier = text(edge, f"{end}_ref") or text(edge, f"{end}_id") or ""
+            kind, what = _end(trail, identifier)
             kind = kind or text(edge, f"{end}_type") or "annotation"
             note = text(mapping(edge, "metadata"), "note")
             print_styled(
@@ -271,7 +273,7 @@ def _print_edges(trail: Trail, edges: JsonValue, *, arrow: str, end: str) -> Non
                     (f"{arrow} ", "dim"),
                     (f"{escape(edge.get('edge_type'), _MAX_NAME)} ", ""),
                     (f"{escape(kind, _MAX_NAME)} ", "dim"),
-                    (escape(other)[:8], "bold"),
+                    (escape(identifier)[:8], "bold"),
                     (f"  {escape(what, _MAX_SHORT_TEXT)}", ""),
                     (f"  {escape(note, _MAX_SHORT_TEXT)}" if note else "", "italic"),
                 ]
@@ -281,13 +283,13 @@ def _print_edges(trail: Trail, edges: JsonValue, *, arrow: str, end: str) -> Non
 def _end(trail: Trail, identifier: str) -> tuple[str, str]:
     """Return type and text of what is at an end of an edge; empty if it is not in the trail."""
     try:
-        found = look_up_exact(trail, identifier)
+        lookup = look_up_exact(trail, identifier)
     except (UnknownId, AmbiguousId):
         return "", ""
-    if found is None:
+    if lookup is None:
         return "", ""
-    if found.record is not None:
-        return "", subject_of(found.record)
-    if found.session is not None:
-        return "", found.session.text("description") or found.session.text("agent_name") or ""
-    return text(found.entry or {}, "type") or "", entry_text(found.entry or {})
+    if lookup.record is not None:
+        return "", subject_of(lookup.record)
+    if lookup.session is not None:
+        return "", lookup.session.text("description") or lookup.session.text("agent_name") or ""
+    return text(lookup.entry or {}, "type") or "", entry_text(lookup.entry or {})

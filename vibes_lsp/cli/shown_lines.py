@@ -55,22 +55,24 @@ def show_lines(audit_dir: Path | None, file: Path, first: int, last: int, *, as_
         UnreadableFile: The file cannot be read, or has no such lines.
     """
     project = open_project(audit_dir, near=file)
-    with blamed_lines(project, file, first, last) as (locator, blame, found):
+    with blamed_lines(project, file, first, last) as (locator, blame, placements):
         if as_json:
-            shown = replace(blame, placements=tuple(found)).as_json()
+            shown = replace(blame, placements=tuple(placements)).as_json()
             print_json(shown)
             return
         inspected = [
-            each for each in map(partial(inspect_placement, locator, blame), found) if each
+            inspection
+            for inspection in map(partial(inspect_placement, locator, blame), placements)
+            if inspection
         ]
     if not inspected:
         print_line(no_edit(blame.path, first, last))
         return
     with paged():
-        for number, item in enumerate(inspected):
+        for number, inspection in enumerate(inspected):
             if number:
                 print_line()
-            _print_inspection(item, first if first == last else None)
+            _print_inspection(inspection, first if first == last else None)
 
 
 def no_edit(path: str, first: int, last: int) -> str:
@@ -78,12 +80,12 @@ def no_edit(path: str, first: int, last: int) -> str:
     return f"no AI edit is recorded for {describe_lines(first, last)} of {escape(path)}"
 
 
-def _print_inspection(item: Inspection, line: int | None) -> None:
+def _print_inspection(inspection: Inspection, line: int | None) -> None:
     """Print what is known of an annotation, and what became of one of its lines."""
-    head = [(escape(place_of(item)), "bold")]
+    head = [(escape(place_of(inspection)), "bold")]
     if line is not None:
-        kind = line_kind(item.placement, line)
+        kind = line_kind(inspection.placement, line)
         head.append((f"  line {line}: {_KINDS[kind]}", KIND_MARKS[kind.value][1]))
     print_styled(head)
-    print_summary(item)
-    print_reasons(item)
+    print_summary(inspection)
+    print_reasons(inspection)

@@ -97,8 +97,8 @@ def _print_totals(audit_dir: Path | None, *, with_survival: bool, as_json: bool)
         print_json(stats.as_json() | extra)
         return
     shares: Counter[str] = Counter()
-    for each in stats.models:  # versions count together
-        shares[each.author.label] += each.annotations
+    for share in stats.models:  # versions count together
+        shares[share.author.label] += share.annotations
     models = ", ".join(
         f"{count / shares.total():.0%} {escape(label, 60)}" for label, count in shares.most_common()
     )
@@ -128,13 +128,13 @@ def _print_survival(report: SurvivalReport) -> None:
     columns = ("intact", "of lines", "unverified", "functions lost", "model or file")
     rows = [
         (
-            "-" if each.share is None else f"{each.share:.0%}",
-            each.recorded,
-            each.unknown,
-            each.lost_functions,
-            escape(each.name, 80),
+            "-" if survival.share is None else f"{survival.share:.0%}",
+            survival.recorded,
+            survival.unknown,
+            survival.lost_functions,
+            escape(survival.name, 80),
         )
-        for each in (*report.models, *report.files, report.total)
+        for survival in (*report.models, *report.files, report.total)
     ]
     print_table(columns, rows, right=columns[:4])
 
@@ -177,17 +177,17 @@ def _versioned(name: str, version: str) -> str:
 def _print_sessions(audit_dir: Path | None, *, only_open: bool, as_json: bool) -> None:
     """Print the sessions, oldest first."""
     summaries = [
-        each
-        for each in session_summaries(open_trail(audit_dir))
-        if each.session.is_open or not only_open
+        summary
+        for summary in session_summaries(open_trail(audit_dir))
+        if summary.session.is_open or not only_open
     ]
     if as_json:
-        print_json({"sessions": [each.as_json() for each in summaries]})
+        print_json({"sessions": [summary.as_json() for summary in summaries]})
         return
     if not summaries:
         print_line("no open sessions" if only_open else "no sessions")
         return
-    rows = [_session_row(each) for each in summaries]
+    rows = [_session_row(summary) for summary in summaries]
     with paged():
         print_table(
             ("id", "age", "lasted", "edits", "model", "description"),

@@ -67,7 +67,7 @@ def print_table(
             widths[place] = max(min(widths[place], width // 2), widths[place] - (total - width))
         elif left >= _MIN_PROSE:
             wraps, widths[-1] = True, left
-    heading = [Text(each, "bold") for each in columns]
+    heading = [Text(column, "bold") for column in columns]
     print_text(_table_line(heading, widths, right, columns), width)
     print_line("─" * (total if width is None else min(total, width)))
     of_columns = [(styles or {}).get(column, "") for column in columns]
@@ -76,7 +76,7 @@ def print_table(
             Text(cell, style if isinstance(style, str) else _cell_style(cell, style))
             for cell, style in zip(row, of_columns, strict=True)
         ]
-        *others, last = styled
+        *leading, last = styled
         wrapped = [last]
         if wraps and last.cell_len > widths[-1]:
             wrapped = list(last.wrap(console(), widths[-1]))
@@ -85,8 +85,8 @@ def print_table(
             end = sum(widths[:place]) + place * len(_BETWEEN) + styled[place].cell_len
             room = max(width, end + 2)
         for part in wrapped:
-            print_text(_table_line([*others, part], widths, right, columns), room)
-            others = [Text() for _ in others]
+            print_text(_table_line([*leading, part], widths, right, columns), room)
+            leading = [Text() for _ in leading]
 
 
 def _table_line(
@@ -117,7 +117,7 @@ def _print_plain_table(
 ) -> None:
     """Print a table whose rows are not fitted, in a fiftieth of the time."""
     longest = (max(map(_width, column)) for column in zip(columns, *rows, strict=True))
-    widths = [min(each, at_most) for each in longest]
+    widths = [min(width, at_most) for width in longest]
     rule = "─" * (sum(widths) + len(_BETWEEN) * (len(widths) - 1))
     pads = [str.rjust if name in right else str.ljust for name in columns]
     sizes = zip(columns, widths, strict=True)

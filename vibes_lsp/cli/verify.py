@@ -160,23 +160,25 @@ def command(
     sources = TimeSources(headers, registry)
     if policy_file is not None:
         return _verify_by_policy(directory, path, policy_file, base, sources, as_json=as_json)
-    result, proof = _verify(directory, path, (*named, *known_keys(key_folder(keys_dir))), sources)
+    verification, proof = _verify(
+        directory, path, (*named, *known_keys(key_folder(keys_dir))), sources
+    )
     if as_json:
-        print_json(_as_json(result, proof))
+        print_json(_as_json(verification, proof))
     else:
-        _print(result, proof)
-    return EXIT_CODES[result.result]
+        _print(verification, proof)
+    return EXIT_CODES[verification.result]
 
 
-def _require_one_subject(given: dict[str, bool]) -> None:
-    names = [name for name, is_given in given.items() if is_given]
+def _require_one_subject(subjects: dict[str, bool]) -> None:
+    names = [name for name, is_given in subjects.items() if is_given]
     if len(names) > 1:
         raise click.UsageError(f"{names[0]} and {names[1]} exclude each other")
 
 
-def _require_with(is_given: bool, name: str, other: str, has_other: bool) -> None:
-    if is_given and not has_other:
-        raise click.UsageError(f"{name} is only for use with {other}")
+def _require_with(is_given: bool, name: str, required: str, has_required: bool) -> None:
+    if is_given and not has_required:
+        raise click.UsageError(f"{name} is only for use with {required}")
 
 
 def _verify(
@@ -205,10 +207,10 @@ def own_verification(directory: AuditDir) -> Verification:
     return _verify(directory, _own_envelope(directory), keys, TimeSources())[0]
 
 
-def _as_json(result: Verification, proof: TimestampProof | None) -> Members:
-    report = ["".join(part for part, _ in line) for line in _report(result, proof)]
+def _as_json(verification: Verification, proof: TimestampProof | None) -> Members:
+    report = ["".join(part for part, _ in line) for line in _report(verification, proof)]
     return {
-        **result.as_json(),
+        **verification.as_json(),
         "timestamp": None if proof is None else proof.as_json(),
         "report": "\n".join(report),
     }
@@ -229,26 +231,26 @@ def _verify_by_policy(
             f"{directory.project} is in no git repository", hint="leave --base out"
         )
     policy = parse_policy(read_policy(absolute(file), repository, base or ""))
-    result, proof = _verify(directory, path, policy.keys, sources)
-    verdict = apply_policy(policy, result, now())
+    verification, proof = _verify(directory, path, policy.keys, sources)
+    verdict = apply_policy(policy, verification, now())
     if as_json:
         by_policy: Members = {
             "result": verdict.result.value,
             "file": file.as_posix(),
             "base": base,
-            "requirements": [each.as_json() for each in verdict.requirements],
+            "requirements": [requirement.as_json() for requirement in verdict.requirements],
         }
-        print_json({**_as_json(result, proof), "policy": by_policy})
+        print_json({**_as_json(verification, proof), "policy": by_policy})
     else:
-        _print(result, proof)
+        _print(verification, proof)
         print_line(f"Policy {escape(file, 200)}{f' at {escape(base, 100)}' if base else ''}")
-        for each in verdict.requirements:
-            style = _RESULTS[each.result]
+        for requirement in verdict.requirements:
+            style = _RESULTS[requirement.result]
             print_styled(
                 [
-                    (f"  {each.rule:<13} ", ""),
-                    (each.result.value, style),
-                    (f": {escape(each.reason, 400)}", ""),
+                    (f"  {requirement.rule:<13} ", ""),
+                    (requirement.result.value, style),
+                    (f": {escape(requirement.reason, 400)}", ""),
                 ]
             )
         print_styled([("Policy: ", ""), (verdict.result.value, _RESULTS[verdict.result])])
@@ -265,28 +267,28 @@ def _own_envelope(directory: AuditDir) -> Path:
     return path
 
 
-def _print(result: Verification, proof: TimestampProof | None) -> None:
-    for line in _report(result, proof):
+def _print(verification: Verification, proof: TimestampProof | None) -> None:
+    for line in _report(verification, proof):
         print_styled(line)
 
 
-def _report(result: Verification, proof: TimestampProof | None) -> Iterator[_Line]:
+def _report(verification: Verification, proof: TimestampProof | None) -> Iterator[_Line]:
     """Yield what is printed for people: lines, each in parts of one style."""
-    statement = result.statement
+    statement = verification.statement
     at = statement.attested_at
-    yield [(f"Attestation {result.envelope.attestation_id[:16]}", "")]
+    yield [(f"Attestation {verification.envelope.attestation_id[:16]}", "")]
     yield [(f"  project    {escape(statement.project or 'not named', 100)}", "")]
     yield [(f"  attested   {at:%Y-%m-%d %H:%M} UTC" if at else "  attested   no time stated", "")]
     yield [(f"  check      {escape(statement.validation_result or 'not stated', 20)}", "")]
     yield [("Signatures", "")]
-    for signature in result.signatures:
+    for signature in verification.signatures:
         word, style = _VERDICTS[signature.verdict]
         yield [
             (f"  {escape(signature.key_id or 'no key id', 40)}  ", ""),
             (word, style),
             (f": {escape(signature.reason, 300)}", ""),
         ]
-        delay = result.signing_delay(signature)
+        delay = verification.signing_delay(signature)
         if delay is not None:
             yield [(f"    cosigned {delay.signed_at:%Y-%m-%d %H:%M} UTC: {delay.describe()}", "")]
         elif signature.role is Role.TOOL_PROVIDER:
@@ -294,17 +296,17 @@ def _report(result: Verification, proof: TimestampProof | None) -> Iterator[_Lin
     if proof is not None:
         yield from _proof_report(proof)
     yield [("Files", "")]
-    for file in result.files:
+    for file in verification.files:
         style = "green" if file.is_covered else "bold red"
         if file.status is FileStatus.UNCHECKED:
             style = "yellow"
         yield [(f"  {escape(file.name, 100)}  ", ""), (escape(file.reason, 300), style)]
-    for problem in result.problems:
+    for problem in verification.problems:
         yield [("Problem: ", "bold red"), (escape(problem, 300), "")]
-    failed = result.result is VerificationResult.FAIL
-    why = "what was attested does not hold" if failed else _TIERS[result.tier]
-    yield [(f"Trust tier: {result.tier.value} ({why})", "")]
-    yield [("Result: ", ""), (result.result.value, _RESULTS[result.result])]
+    failed = verification.result is VerificationResult.FAIL
+    why = "what was attested does not hold" if failed else _TIERS[verification.tier]
+    yield [(f"Trust tier: {verification.tier.value} ({why})", "")]
+    yield [("Result: ", ""), (verification.result.value, _RESULTS[verification.result])]
     yield [(NOT_PROVEN, "")]
 
 
