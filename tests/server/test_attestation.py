@@ -113,6 +113,18 @@ async def test_a_hover_in_an_attestation_explains_the_member(own: AttestedProjec
         assert "Trust tier" not in await editor.hover(log, 1, 1)
 
 
+@pytest.mark.parametrize("index", ["x", "-1", "9" * 5000])
+async def test_signatures_that_are_no_list_are_not_explained(
+    own: AttestedProject, index: str
+) -> None:
+    async with _opened(own, "attestation.json") as (editor, uri):
+        await _title(editor, uri, "self")
+        length = len((own.audit / "attestation.json").read_text(encoding="utf-8"))
+        text = json.dumps({"signatures": {index: {"keyid": "k"}}})
+        editor.replace(uri, (0, 0), (0, length), text)
+        assert "Trust tier: self" in await editor.hover(uri, 1, text.index("keyid"))
+
+
 async def test_a_changed_file_is_a_warning_and_growth_is_none(own: AttestedProject) -> None:
     async with _opened(own, "annotations.jsonl") as (editor, uri):
         await _title(editor, uri, "self-attested: equal")

@@ -161,11 +161,11 @@ async def test_a_claim_is_proposed_approved_and_reanchored(
     assert claim["state"] == "exact"
     editor.replace(uri, (6, 4), (6, 4), "x")
     assert await at(editor, uri) == [(claim["claimId"], 5, 8, "edited")]
-    again = await editor.run(
-        "vibes.kbReanchor",
-        {"uri": uri, "claimId": claim["claimId"], "evidenceId": claim["evidenceId"]},
-    )
+    members = {"claimId": claim["claimId"], "evidenceId": claim["evidenceId"]}
+    arguments = {"uri": uri, **members, "requestId": str(kb.path)}
+    again = await editor.run("vibes.kbReanchor", arguments)
     assert await at(editor, uri) == [(claim["claimId"], 5, 8, "exact")]
+    assert await editor.run("vibes.kbReanchor", arguments) == again, "a repeated request"
     assert (kb.path / "evidence" / f"{claim['evidenceId']}.yaml").exists()
     last = json.loads(kb.events()[-1])
     assert (last["event"], last["object_ids"]) == ("claim.cite", [claim["claimId"]])
@@ -196,7 +196,11 @@ async def test_a_request_that_comes_again_changes_nothing(
     once = [editor.run("vibes.kbPropose", arguments) for _ in range(3)]
     first, second, third = await asyncio.gather(*once)
     assert first == second == third == await editor.run("vibes.kbPropose", arguments)
-    assert len(list((kb.path / "proposed").glob("*.yaml"))) == 1
+    versioned = {**arguments, "version": 1, "requestId": f"{kb.path} 2", "text": "Twice."}
+    proposed = await editor.run("vibes.kbPropose", versioned)
+    editor.insert(uri, 0, "# typed since\n")
+    assert await editor.run("vibes.kbPropose", versioned) == proposed
+    assert len(list((kb.path / "proposed").glob("*.yaml"))) == 2
 
 
 async def test_what_another_program_writes_is_told(editor: Editor, kb: KnowledgeFiles) -> None:

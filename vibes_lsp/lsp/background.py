@@ -63,10 +63,13 @@ class Debouncer(Generic[_K]):
         self._pause = pause
         self._waiting: dict[_K, asyncio.TimerHandle] = {}
         self._running: dict[_K, asyncio.Task[None]] = {}
+        self._is_stopped = False
 
     def schedule(self, key: _K) -> None:
         """Run the task after a pause from now, and not after one that began before."""
         self.cancel(key)
+        if self._is_stopped:
+            return
         self._waiting[key] = asyncio.get_running_loop().call_later(self._pause, self._start, key)
 
     def cancel(self, key: _K) -> None:
@@ -81,7 +84,8 @@ class Debouncer(Generic[_K]):
             self.schedule(key)
 
     def stop(self) -> None:
-        """Cancel every waiting task."""
+        """Cancel every waiting task, and schedule none any more."""
+        self._is_stopped = True
         for key in list(self._waiting):
             self.cancel(key)
 

@@ -46,6 +46,20 @@ async def test_a_cancelled_key_starts_no_task() -> None:
     assert started.uris == ["b"]
 
 
+async def test_a_task_that_runs_at_the_stop_starts_no_other_one() -> None:
+    ended = asyncio.Event()
+
+    async def look(_key: str) -> None:
+        looks.stop()
+        looks.schedule("again")
+        ended.set()
+
+    looks = Debouncer(look, 0)
+    looks.schedule("a")
+    await ended.wait()
+    assert looks._waiting == {}
+
+
 async def test_a_change_after_the_pause_starts_the_task_again() -> None:
     started = StartedKeys()
     debouncer = Debouncer(started, 0)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
+from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.errors import CheckFailed
 from vibes_lsp.lsp.audit_files import location_now
 from vibes_lsp.lsp.child_process import CHECK, run_task
@@ -341,6 +342,8 @@ def _stale(ls: Server, knowledge: DocumentKnowledge, placed: PlacedCitation) -> 
     ]
     more = len(placed.citation.claims) - len(texts)
     claims = ", ".join(texts) + (f" and {more} more" if more else "")
+    if not texts:
+        claims = pluralize(more, "claim that cannot be read", "claims that cannot be read")
     is_lost = placed.located.state == State.LOST
     what = "could not be found" if is_lost else "was edited since it was quoted"
     return types.Diagnostic(

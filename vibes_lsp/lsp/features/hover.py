@@ -209,17 +209,18 @@ def _is_verified(content: str, state: AttestationState) -> bool:
 
 def _described(path: tuple[str, ...], state: AttestationState, markup: Markup) -> Iterator[str]:
     """Yield paragraphs, the first of which says what the member is."""
+    results = {str(number): result for number, result in enumerate(state.signature_results())}
     match path:
         case ("payloadType", *_):
             yield _title(markup, "Type of the payload", "an in-toto statement about audit files")
         case ("payload", *_):
             yield from _statement(state, markup)
         case ("signatures",):
-            yield _title(markup, "Signatures", str(len(state.signature_results())))
-            for signature in state.signature_results():
+            yield _title(markup, "Signatures", str(len(results)))
+            for signature in results.values():
                 yield _verdict(signature, markup)
-        case ("signatures", index, *names) if int(index) < len(state.signature_results()):
-            yield from _signature(state.signature_results()[int(index)], names[:1], markup)
+        case ("signatures", index, *names) if index in results:
+            yield from _signature(results[index], names[:1], markup)
         case _:
             return
 

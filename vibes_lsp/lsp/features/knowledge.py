@@ -196,9 +196,12 @@ def register(server: Server, shown: ShownDocuments) -> None:
 
         The text of the moment, saved or not, is captured as the source.
         """
-        source = _source(ls, arguments.uri, arguments.version)
-        work = partial(_propose, source, ls.settings.reviewer, arguments)
-        return await answered.once(arguments.requestId, partial(_run, ls, work))
+
+        async def propose_once() -> Any:
+            source = _source(ls, arguments.uri, arguments.version)
+            return await _run(ls, partial(_propose, source, ls.settings.reviewer, arguments))
+
+        return await answered.once(arguments.requestId, propose_once)
 
     @server.command(CommandName.KB_REANCHOR)
     async def reanchor(ls: Server, arguments: ReanchorArguments) -> Any:
@@ -206,17 +209,22 @@ def register(server: Server, shown: ShownDocuments) -> None:
 
         It is where the lines are now, or in the range.
         """
-        lines = None if arguments.range is None else lines_of(arguments.range)
-        if lines is None:
-            lines = await _current_lines(ls, arguments.uri, arguments.evidenceId)
-        if lines is None:
-            raise InvalidObject(
-                f"evidence {arguments.evidenceId} could not be found in the file",
-                hint="select its lines, and re-anchor there",
+
+        async def reanchor_once() -> Any:
+            lines = None if arguments.range is None else lines_of(arguments.range)
+            if lines is None:
+                lines = await _current_lines(ls, arguments.uri, arguments.evidenceId)
+            if lines is None:
+                raise InvalidObject(
+                    f"evidence {arguments.evidenceId} could not be found in the file",
+                    hint="select its lines, and re-anchor there",
+                )
+            source = _source(ls, arguments.uri, arguments.version)
+            return await _run(
+                ls, partial(_reanchor, source, ls.settings.reviewer, arguments, lines)
             )
-        source = _source(ls, arguments.uri, arguments.version)
-        work = partial(_reanchor, source, ls.settings.reviewer, arguments, lines)
-        return await answered.once(arguments.requestId, partial(_run, ls, work))
+
+        return await answered.once(arguments.requestId, reanchor_once)
 
 
 def _register_lists(server: Server, shown: ShownDocuments) -> None:

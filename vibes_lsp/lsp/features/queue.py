@@ -79,6 +79,10 @@ class _Parts:
         self._reviewed = 0
         self._last = 0.0
 
+    def stop_sending(self) -> None:
+        """Send nothing more."""
+        self._send = None
+
     def search(self, locator: ProjectLocator, scorer: Scorer) -> ReviewProgress:
         """Search all files, and send everything that is found."""
         progress = review_progress(locator, scorer, self._add)
@@ -131,7 +135,8 @@ def register(server: Server) -> None:
         parts = _Parts(root, None if token is None else partial(send, token))
         try:
             progress = await _search(ls, project, parts.search)
-        except OutdatedIndex:  # with what was sent already
+        except OutdatedIndex:  # the answer has all: what was sent may be another
+            parts.stop_sending()
             progress = await _search(ls, project, parts.search)
         finally:
             parts.is_cancelled.set()  # ends the search, if that is not done
