@@ -91,7 +91,7 @@ def _check_mask_pattern(value: str) -> Violation | None:
     words = value.replace("*", "")
     if not 4 <= len(words) <= 200 or len(value) > 220:
         return Violation((), "expected 4 to 200 characters besides *")
-    if "\n" in value or "\r" in value or ("*" in value and len(value.split()) != 1):
+    if "\n" in value or "\r" in value or ("*" in value and any(map(str.isspace, value))):
         message = "expected no line break, and no white space in a pattern with *"
         return Violation((), message)
     return None

@@ -191,6 +191,9 @@ def _project_spans(text: str, rules: MaskingRules) -> Iterator[_Span]:
 
 
 def _words_with(part: str, text: str, words: Sequence[_Span]) -> Iterator[_Span]:
+    """Yield the words that contain a part; none if it is empty or has white space."""
+    if not _WORD.fullmatch(part):
+        return
     at = text.find(part)
     while at >= 0:
         span = words[bisect_right(words, at, key=lambda word: word[0]) - 1]
@@ -199,7 +202,8 @@ def _words_with(part: str, text: str, words: Sequence[_Span]) -> Iterator[_Span]
 
 
 def _occurrences(part: str, text: str) -> Iterator[_Span]:
-    start = text.find(part)
+    """Yield the spans of a part, which do not overlap; none if it is empty."""
+    start = text.find(part) if part else -1
     while start >= 0:
         yield start, start + len(part)
         start = text.find(part, start + len(part))

@@ -203,7 +203,7 @@ def test_no_pattern_is_slow() -> None:
 def test_the_config_cannot_disable_masking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     redaction = {
         "enabled": False,
-        "mask": ["x", "ACME-*", "a *", 7, "the other"],
+        "mask": ["x", "ACME-*", "a *", 7, "the other", " ACME*", "ACME-* ", "\tACME-*"],
         "allow": [KEY_ID],
     }
     project = new_project(tmp_path / "project", redaction=redaction)
@@ -220,6 +220,9 @@ def test_the_config_cannot_disable_masking(tmp_path: Path, monkeypatch: pytest.M
         "redaction.mask.0",
         "redaction.mask.2",
         "redaction.mask.3",
+        "redaction.mask.5",
+        "redaction.mask.6",
+        "redaction.mask.7",
     }
     monkeypatch.setenv("VIBES_REDACTION", "off")
     done = project.recorder.execute(
