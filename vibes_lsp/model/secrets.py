@@ -31,6 +31,7 @@ SHORTEST_TOKEN: Final = 15
 SHORTEST_MATCH: Final = 42
 """Characters of the shortest match of a format without a literal."""
 _WORD: Final = re.compile(r"\S+")
+_LINE_END: Final = re.compile("[\r\n]")
 
 _Span: TypeAlias = tuple[int, int]
 
@@ -146,14 +147,20 @@ def _mask_spans(text: str, spans: Iterable[_Span]) -> tuple[str, int]:
 
 
 def _lines_around(text: str, spans: Iterable[_Span]) -> Iterator[_Span]:
-    """Yield the lines that the sorted spans touch, without the final line end of each group."""
-    done = -1
+    """Yield the lines that the sorted spans touch, without the final line end of each group.
+
+    Where a span starts on the last of these lines and ends later, its lines are yielded together
+    with those before.
+    """
+    begin, done = 0, -1
     for start, end in spans:
         if end <= done:
             continue
-        begin = max(text.rfind(line_end, max(done, 0), start) for line_end in "\r\n") + 1
-        ends = (text.find(line_end, end) for line_end in "\r\n")
-        done = min((at for at in ends if at >= 0), default=len(text))
+        if start > done:
+            before = (text.rfind(line_end, max(done, 0), start) for line_end in "\r\n")
+            begin = max(before) + 1
+        after = _LINE_END.search(text, end)
+        done = after.start() if after else len(text)
         yield begin, done
 
 

@@ -13,7 +13,7 @@ from re import _constants as sre_constants  # type: ignore[attr-defined]
 from re import _parser as sre_parser  # type: ignore[attr-defined]
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vibes_lsp.model.config import validate_config
@@ -451,6 +451,7 @@ PIECES_OF_LINES = [
     ),
     st.sampled_from(["\n", "\r\n"]),
 )
+@example(["*ked]]", "hide this"], ["a line", "hide this]", PIECES_OF_LINES[-1], "is it"], "\n")
 def test_masks_of_a_project_mask_what_they_match_and_nothing_else(
     masks: list[str], lines: list[str], line_end: str
 ) -> None:
