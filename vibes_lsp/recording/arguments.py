@@ -49,6 +49,8 @@ ARGUMENT: Final = ConfigDict(
 
 _ENTRY_DEPTH: Final = 4
 """Levels above a member's value in the manifest: manifest, `entries`, entry, member."""
+_MAX_VALUES: Final = 100_000
+"""Values in a value of the caller's own; in Python few can be many, when parts are shared."""
 
 _T = TypeVar("_T")
 NonEmpty: TypeAlias = Annotated[str, StringConstraints(min_length=1)]
@@ -171,9 +173,10 @@ _MESSAGES: Final = {
 
 
 def _json_object(value: object) -> Mapping[str, Any]:
-    """Return a value that the manifest can hold: with JSON's types, finite, not too deep."""
+    """Return a value that the manifest can hold: JSON's types, finite, neither deep nor large."""
     if not isinstance(value, Mapping):
         raise PydanticCustomError("json_object", "expected an object")
+    count = 1
     pending: list[tuple[object, int]] = [(value, _ENTRY_DEPTH)]
     while pending:
         nested, depth = pending.pop()
@@ -184,6 +187,11 @@ def _json_object(value: object) -> Mapping[str, Any]:
                 )
             if isinstance(nested, Mapping) and not all(isinstance(key, str) for key in nested):
                 raise PydanticCustomError("json_key", "has a name that is not a string")
+            count += len(nested)
+            if count > _MAX_VALUES:
+                raise PydanticCustomError(
+                    "json_values", "has more than {limit} values", {"limit": f"{_MAX_VALUES:,}"}
+                )
             items = nested.values() if isinstance(nested, Mapping) else nested
             pending.extend((inner, depth + 1) for inner in items)
         elif not (

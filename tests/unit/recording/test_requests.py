@@ -62,6 +62,14 @@ def in_itself() -> dict[str, Any]:
     return value
 
 
+def with_shared_parts(depth: int) -> dict[str, Any]:
+    """Return few objects that as JSON are many: each is twice in the one around it."""
+    value: dict[str, Any] = {}
+    for _ in range(depth):
+        value = {"a": value, "b": value}
+    return value
+
+
 def origin(**members: Any) -> Origin:
     everything: dict[str, Any] = {"tool": TOOL, "model": MODEL} | members
     return Origin(**everything)
@@ -126,6 +134,8 @@ WRONG: dict[str, list[Callable[[Recorder], object]]] = {
         annotate(model=Model("m", "1", {"a": nested(10_000)})),
         annotate(model=Model("m", "1", nested(61))),
         annotate(model=Model("m", "1", in_itself())),
+        annotate(model=Model("m", "1", with_shared_parts(17))),
+        annotate(model=Model("m", "1", {"a": [0] * 100_000})),
         annotate(model=Model("m", "1", {"a": object()})),
         annotate(model=Model("m", "1", {"a": [float("nan")]})),
         annotate(model=Model("m", "1", {"a": {ANY: 1}})),
@@ -183,7 +193,11 @@ def test_the_error_names_the_wrong_member(
 
 def test_lists_and_names_of_enumerations_are_accepted(project: Project) -> None:
     (project.root / "a.py").write_text("x = 1\n")
-    parameters = {"b": [1, 2.5, None, True, "x", {"b": (1, 2)}], **nested(60)}
+    parameters = {
+        "b": [1, 2.5, None, True, "x", {"b": (1, 2)}],
+        "c": with_shared_parts(9),
+        **nested(60),
+    }
     prompt = Prompt("x", "chat_message", ["b.py"])  # type: ignore[arg-type]  # as many write it
     with Recorder(project.root) as recorder:
         assert annotate(model=Model("m", "1", parameters), prompt=prompt)(recorder)
