@@ -282,6 +282,20 @@ def test_what_a_given_up_commit_had_goes_into_no_other_one(work: Workspace) -> N
     work.check_invariants()
 
 
+def test_a_commit_stays_where_only_git_can_tell_what_head_is(work: Workspace) -> None:
+    (work.path / ".git/reftable").mkdir()  # refs are in a database: their files say nothing
+    edit = work.write_as_ai("app.py", ALPHA + BETA, 5, 6)
+    work.step("commit", "-am", "Made")
+    assert logged(work) == [edit]
+    assert vibes("log", cwd=work.path).code == 0
+    assert work.status() == ""
+    other = work.write_as_ai("b.py", GAMMA, 3, 4)
+    work.git("add", "b.py")
+    assert work.try_commit("").returncode != 0
+    assert waiting(work) == [other]
+    assert work.status() == "A  b.py"
+
+
 def test_a_stash_of_one_work_tree_in_another(work: Workspace, tmp_path: Path) -> None:
     second = tmp_path / "second"
     work.git("worktree", "add", "--quiet", str(second), "topic")

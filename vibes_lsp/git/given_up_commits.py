@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,7 @@ import msgspec
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.git.process import run_git, without_filters
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.git.staging import staged_entries
 from vibes_lsp.model.canonical_json import FastDecoder
 from vibes_lsp.store.audit_dir import AuditDir
@@ -42,7 +43,7 @@ class Mark(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a hook added.
 
     Attributes:
-        head: The commit that HEAD was; None before the first one, or where only git can tell.
+        head: The commit that HEAD was; None before the first one.
         process: The process that makes the commit; None if unknown.
         records: The ids of the records that entered the log.
         entries: The keys of the entries that entered the manifest.
@@ -97,7 +98,7 @@ def take_back(directory: AuditDir, *, by_hook: bool = False) -> bool:
 
 def _take_back(directory: AuditDir, place: WaitingPlace, *, by_hook: bool) -> bool:
     mark = _MARK.decode(read_file(place.staged, limit=_MAX_MARK) or b"")
-    if mark is None or mark.head != read_head(place.root):
+    if mark is None or mark.head != _head(place.root):
         place.staged.unlink(missing_ok=True)
         return False
     if not by_hook and (_is_running(mark.process) or (place.git / "index.lock").exists()):
@@ -106,6 +107,17 @@ def _take_back(directory: AuditDir, place: WaitingPlace, *, by_hook: bool) -> bo
     _restore_files(directory, mark)
     place.staged.unlink(missing_ok=True)
     return True
+
+
+def _head(root: Path) -> str | None:
+    """Return the commit of HEAD; None before the first one."""
+    head = read_head(root)
+    if head is None:  # or only git can tell, as where refs are in a database
+        repository = open_repository(root)
+        if repository is not None:
+            with closing(repository):
+                return repository.head()
+    return head
 
 
 def hook_lock(place: WaitingPlace) -> FileLock:

@@ -40,7 +40,6 @@ from vibes_lsp.maintenance.pending_commits import read_commits
 from vibes_lsp.model.vocabulary import BackfillWhen
 from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.files import is_inside, read_file
-from vibes_lsp.store.git_folders import read_head
 from vibes_lsp.store.journal import journal_files
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 from vibes_lsp.store.waiting import (
@@ -183,7 +182,7 @@ def _prepare_locked(  # noqa: PLR0917
     by_framework: bool,
 ) -> PreparedTrail:
     backfilled: tuple[str, ...] = ()
-    mark, waiting = Mark(process=committing_process()), Waiting()
+    mark, waiting = Mark(index.repository.head(), committing_process()), Waiting()
     try:
         refuse_missing_trail(directory.project)
     except RefusedWrite as error:
@@ -198,7 +197,7 @@ def _prepare_locked(  # noqa: PLR0917
         problems += [UnreadableFile(message) for message in waiting.unreadable]
         due = _due(directory, index, changed, waiting, place)
         if place is not None:
-            mark = _mark_of(directory, place, mark, due)
+            mark = _mark_of(directory, mark, due)
             write_mark(place, mark)
         if due is not None:
             from vibes_lsp.maintenance.waiting_into_log import write_due  # noqa: PLC0415
@@ -324,8 +323,7 @@ def _due(
     return due_records(directory, waiting, logged, due)
 
 
-def _mark_of(directory: AuditDir, place: WaitingPlace, mark: Mark, due: DueRecords | None) -> Mark:
-    mark = msgspec.structs.replace(mark, head=read_head(place.root))
+def _mark_of(directory: AuditDir, mark: Mark, due: DueRecords | None) -> Mark:
     if due is None:
         return mark
     return msgspec.structs.replace(
