@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import subprocess
 from contextlib import closing, suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Final
 
@@ -172,9 +173,9 @@ def _unstage(place: WaitingPlace, mark: Mark) -> None:
         return
     now = staged_entries(place.root, list(mark.staged))
     lines = [
-        (f"{file.before}\t{name}" if file.before else f"0 {'0' * 40}\t{name}")
+        f"{file.before or _no_entry(file.after)}\t{name}"
         for name, file in mark.staged.items()
-        if now.get(name, "") == file.after
+        if now.get(name, "") == file.after != file.before
     ]
     if lines:
         text = "".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape")
@@ -188,6 +189,11 @@ def _unstage(place: WaitingPlace, mark: Mark) -> None:
         )
 
 
+def _no_entry(entry: str) -> str:
+    """Return the line that removes a file from an index, with a hash as long as an entry's."""
+    return f"0 {'0' * len(entry.rpartition(' ')[2])}"
+
+
 def _restore_files(directory: AuditDir, mark: Mark) -> None:
     """Remove from the files on disk what the hook added; anything else in them stays."""
     # few commits are given up, and each waits for what is imported
@@ -198,7 +204,7 @@ def _restore_files(directory: AuditDir, mark: Mark) -> None:
     if added:
         with append_lock(directory).acquire() as lock:
             repair_partial_line((directory.log,), lock)
-            lines = (read_file(directory.log) or b"").splitlines(keepends=True)
+            lines = BytesIO(read_file(directory.log) or b"").readlines()
             kept = [line for line in lines if not _has_id(line, added)]
             if len(kept) < len(lines):
                 _replace(directory, directory.log, b"".join(kept))
@@ -206,6 +212,9 @@ def _restore_files(directory: AuditDir, mark: Mark) -> None:
         with fold_lock(directory).acquire():
             before = parse_manifest(mark.manifest).stored
             now = parse_manifest(read_file(directory.manifest)).stored
+            log = read_file(directory.log) or b""
+            if any(key.encode() in log for key in set(mark.entries) - set(before)):
+                return  # another program has written records since that name them
             if set(now) <= set(before) | set(mark.entries):
                 _replace(directory, directory.manifest, mark.manifest)
     for name in mark.blobs:  # which the author of the repository may have written
