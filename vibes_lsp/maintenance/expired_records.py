@@ -7,10 +7,13 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import msgspec
+
 from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.model.canonical_json import canonical_json
+from vibes_lsp.model.canonical_json import canonical_json, object_or_none
+from vibes_lsp.model.members import text
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.placing.hash_placement import HashedText
@@ -36,7 +39,8 @@ from vibes_lsp.store.waiting_lines import (
 def drop_expired(directory: AuditDir, now: datetime) -> int:
     """Drop what waits in this work tree for more than 30 days; return how many records.
 
-    An edit of which a line still stands in its file goes on waiting.
+    An edit of which a line still stands in its file goes on waiting. So do entries that are recent:
+    a decision, or what another program has written and is about to name.
 
     Raises:
         RefusedWrite: The file cannot be locked or written; it is unchanged.
@@ -46,9 +50,9 @@ def drop_expired(directory: AuditDir, now: datetime) -> int:
         return 0
     cutoff = now - timedelta(days=RETENTION_DAYS)
     with FileLock(place.lock).acquire():
-        for left in temporary_files(place.records.parent):
+        for temporary in temporary_files(place.records.parent):
             with suppress(OSError):
-                left.unlink()
+                temporary.unlink()
         try:
             content = read_file(place.records) or b""
         except UnreadableFile:
@@ -60,15 +64,17 @@ def drop_expired(directory: AuditDir, now: datetime) -> int:
         kept = _kept(directory.project, waiting.records, cutoff)
         if len(kept) == len(waiting.records):
             return 0
-        entries = referenced_entries((record.data for record in kept), waiting.entries)
-        text = b"".join(b'{"%s":%s}\n' % (key.encode(), bytes(raw)) for key, raw in entries.items())
+        recent = {key for key, raw in waiting.entries.items() if not _is_old(raw, cutoff)}
+        named = (*(record.data for record in kept), *map(str.encode, recent))
+        entries = referenced_entries(named, waiting.entries)
+        left = b"".join(b'{"%s":%s}\n' % (key.encode(), bytes(raw)) for key, raw in entries.items())
         before: object = object()
         for record in kept:
             if record.head != before:
-                text += canonical_json({HEAD: record.head}) + b"\n"
+                left += canonical_json({HEAD: record.head}) + b"\n"
                 before = record.head
-            text += record.data + b"\n"
-        replace_file(write_temporary(place.records.parent, text, like=place.records), place.records)
+            left += record.data + b"\n"
+        replace_file(write_temporary(place.records.parent, left, like=place.records), place.records)
     return len(waiting.records) - len(kept)
 
 
@@ -78,22 +84,60 @@ def _kept(project: Path, records: Sequence[WaitingRecord], cutoff: datetime) -> 
         record.id
         for record in records
         if record.members.is_annotation
-        and (not _is_older(record.members, cutoff) or _stands(project, record.members))
+        and (_is_recent(record, cutoff) or _stands(project, record.members))
     }
-    sessions = {record.members.session_id for record in records if record.id in edits}
-    return [
+    needed = [
         record
         for record in records
         if record.id in edits
         or (
             not record.members.is_annotation
+            and (_is_recent(record, cutoff) or _ends(record) & edits)
+        )
+    ]
+    ids, sessions = {record.id for record in needed}, _sessions(records, needed)
+    return [
+        record
+        for record in records
+        if record.id in ids
+        or (
+            not record.members.is_annotation
             and (
-                not _is_older(record.members, cutoff)
-                or {record.members.source_ref, record.members.target_ref} & edits
-                or record.members.session_id in (sessions - {None})
+                {record.members.session_id, record.members.child_session_id} & sessions
+                or _ends(record) <= sessions
             )
         )
     ]
+
+
+def _ends(edge: WaitingRecord) -> set[str | None]:
+    return {edge.members.source_ref, edge.members.target_ref}
+
+
+def _sessions(records: Sequence[WaitingRecord], kept: Sequence[WaitingRecord]) -> set[str | None]:
+    """Return the sessions of some records, with those that delegated to them."""
+    parents: dict[str | None, list[str | None]] = {}
+    for record in records:
+        child = record.members.child_session_id or record.members.session_id
+        parents.setdefault(child, []).append(record.members.parent_session_id)
+    sessions: set[str | None] = set()
+    pending = [record.members.session_id for record in kept]
+    while pending:
+        session = pending.pop()
+        if session is not None and session not in sessions:
+            sessions.add(session)
+            pending += parents.get(session, ())
+    return sessions
+
+
+def _is_recent(record: WaitingRecord, cutoff: datetime) -> bool:
+    return not _is_older(record.members, cutoff)
+
+
+def _is_old(entry: msgspec.Raw, cutoff: datetime) -> bool:
+    created = text(object_or_none(bytes(entry)) or {}, "created_at")
+    moment = parse_timestamp(created or "")
+    return moment is not None and moment < cutoff
 
 
 def _is_older(members: WaitingMembers, cutoff: datetime) -> bool:
@@ -109,10 +153,10 @@ def _stands(project: Path, members: WaitingMembers) -> bool:
     if not is_inside(file, project):
         return False
     try:
-        text = HashedText(Text.from_bytes(read_file(file) or b"").lines)
+        hashed = HashedText(Text.from_bytes(read_file(file) or b"").lines)
     except UnreadableFile:
         return True
     hashes = set(split_hashes(members.line_hashes)) or set(
         map(line_hash, (members.anchor_context or "").split("\n"))
     )
-    return any(text.hashes[number] in hashes for number in text.distinctive)
+    return any(hashed.hashes[number] in hashes for number in hashed.distinctive)

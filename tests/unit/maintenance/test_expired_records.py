@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.stories.workspace import Workspace
-from tests.unit.store.empty_trail import prompt
+from tests.unit.store.empty_trail import prompt, session
 from vibes_lsp.maintenance.expired_records import drop_expired
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.waiting import register_hook, waiting_place
@@ -73,3 +73,52 @@ def test_recent_records_are_all_kept(directory: AuditDir) -> None:
     assert drop_expired(directory, NOW) == 0
     assert place.records.read_bytes() == before
     assert [record.id for record in read_waiting(directory).records] == ids
+
+
+def test_a_recent_entry_that_no_record_names_yet_is_kept(directory: AuditDir) -> None:
+    writer = AuditWriter(directory)
+    recent = writer.entry(prompt("recent", created_at="2026-06-29T10:00:00.000Z"))
+    writer.entry(prompt("old"))
+    writer.append([edit(40, "gone.py", "value_that_is_gone = 1234")])
+    assert drop_expired(directory, NOW) == 1
+    assert set(read_waiting(directory).entries) == {recent}
+
+
+def test_the_sessions_of_what_is_kept_and_their_parents_are_kept(directory: AuditDir) -> None:
+    (directory.project / "stands.py").write_text("value_that_stands = 1234\n", "utf-8")
+    writer = AuditWriter(directory)
+    writer.append([edit(40, "gone.py", "value_that_is_gone = 1234", session_id="s5")])
+    needed: list[Members] = [
+        session(1),
+        session(2, parent_session_id="s1"),
+        {
+            "type": "delegation",
+            "parent_session_id": "s1",
+            "child_session_id": "s2",
+            "timestamp": "2026-02-03T10:00:00.000Z",
+        },
+        _edge("delegated_to", ("s1", "session"), ("s2", "session")),
+        edit(40, "stands.py", "value_that_stands = 1234", session_id="s2"),
+    ]
+    [*ids, stands] = writer.append(needed)
+    verdict = _edge("reviewed_by", (stands, "annotation"), ("s3", "session"), session_id="s3")
+    ids += [stands, *writer.append([session(3), verdict, session(4)])]
+    recent = _edge("caused_by", ("s4", "session"), ("0" * 64, "context"), session_id="s4")
+    ids += writer.append([{**recent, "timestamp": "2026-06-29T10:00:00.000Z"}, session(5)])
+    assert drop_expired(directory, NOW) == 2
+    assert [record.id for record in read_waiting(directory).records] == ids[:-1]
+
+
+def _edge(
+    kind: str, source: tuple[str, str], target: tuple[str, str], **members: object
+) -> Members:
+    record: Members = {
+        "type": "edge",
+        "edge_type": kind,
+        "source_ref": source[0],
+        "source_type": source[1],
+        "target_ref": target[0],
+        "target_type": target[1],
+        "timestamp": "2026-02-03T10:00:00.000Z",
+    }
+    return {**record, **members}  # type: ignore[dict-item]
