@@ -279,21 +279,37 @@ def test_a_trail_of_an_unknown_version_is_refused(
     assert not (tmp_path / "current").exists()
 
 
-def test_a_blob_outside_the_trail_is_not_exported(
-    project: Project, run_vibes: RunVibes, tmp_path: Path
+@pytest.mark.parametrize(
+    "place",
+    [
+        "../../secret",
+        ".ai-audit/annotations.jsonl",
+        ".ai-audit/config.json",
+        ".ai-audit/spool/held/secret",
+        ".ai-audit/wal/waiting",
+        ".ai-audit/audit.db",
+    ],
+)
+def test_a_file_that_is_no_blob_of_the_trail_is_not_exported(
+    project: Project, run_vibes: RunVibes, tmp_path: Path, place: str
 ) -> None:
-    (tmp_path / "secret").write_bytes(b"secret")
+    path = place.removeprefix(".ai-audit/")
+    file = project.root / ".ai-audit" / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if not file.exists():
+        file.write_bytes(b"secret")
     key = project.writer.entry(
         {
             "type": "reasoning",
             "reasoning_model": "m",
             "external": True,
-            "blob_path": "../../secret",
+            "blob_path": path,
             "created_at": "2026-02-03T11:00:00Z",
         }
     )
     (project.root / "src/new.py").write_text("WIDTH = 1\nHEIGHT = 2\n", encoding="utf-8")
     project.writer.line("src/new.py", 1, 2, reasoning=key)
     done = run_vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
-    assert (done.code, done.json["missingBlobs"]) == (0, ["../../secret"])
+    assert (done.code, done.json["missingBlobs"]) == (0, [path])
     assert b"secret" not in files(tmp_path / "current").values()
+    assert exported(tmp_path / "current")[0]["type"] == "columns"

@@ -39,6 +39,10 @@ SOURCE_ACTION: Final = "source_action"
 """Member of a record exported as a creation though it was none: its action."""
 _PLACE: Final = ("file_path", "line_start", "line_end")
 _RISK: Final = ("risk_score", "risk_factors")
+_NO_BLOBS: Final = frozenset(
+    {LOG_NAME, MANIFEST_NAME, CONFIG_NAME, ".gitignore", ".gitattributes", "wal", "spool"}
+)
+"""The trail's own files, and the folders of what git ignores: an export must have none as blobs."""
 
 
 class ExclusionReason(StrEnum):
@@ -476,9 +480,13 @@ def _add_blob(exported: CurrentTrail, entry: Members, directory: AuditDir) -> No
         place = file.resolve().relative_to(directory.path.resolve()).as_posix()
     except (BrokenBlob, UnreadableFile):
         content, place = None, path
-    if content is None or place != path.replace("\\", "/").removeprefix(
-        "./"
-    ):  # a link: copied elsewhere, it would not be found
+    if (
+        content is None
+        or place.partition("/")[0].casefold() in _NO_BLOBS
+        or place.casefold().startswith(directory.database.name)
+        # a link: copied elsewhere, it would not be found
+        or place != path.replace("\\", "/").removeprefix("./")
+    ):
         exported.missing_blobs.append(path)
     else:
         exported.blobs[place] = content
