@@ -41,9 +41,11 @@ _AT_START: Final = re.compile(r"[#+\-=>:]|[0-9]{1,9}(?=[.)])")
 
 def single_line(value: object, limit: int) -> str:
     """Return untrusted text on one line, cut to `limit` characters, `INVISIBLE` ones as codes."""
-    text = str(value)[: 4 * limit]
-    text = INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", " ".join(text.split()))
-    return text[: limit - 1] + "…" if len(text) > limit else text
+    whole = str(value).strip()
+    text = " ".join(whole[: 4 * limit].split())
+    text = INVISIBLE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    is_cut = len(whole) > 4 * limit or len(text) > limit
+    return text[: limit - 1] + "…" if is_cut else text
 
 
 def without_invisible(line: str) -> str:
@@ -110,15 +112,20 @@ def cut_lines(text: str, limit: int, lines: int) -> list[str]:
 
     Arguments as for `quotation`.
     """
+    if limit < 1 or lines < 1:
+        return []
+    whole = text.strip()
+    is_cut = len(whole) > 4 * limit
     kept: list[str] = []
-    for line in _LINE_END.split(text[: 4 * limit]):
-        if not line.strip():
-            continue
-        if len(kept) == lines or limit <= 1:
-            kept[-1] = kept[-1].removesuffix("…") + "…"
+    for line in filter(str.strip, _LINE_END.split(whole[: 4 * limit])):
+        if len(kept) == lines or (kept and limit <= 1):
+            is_cut = True
             break
         kept.append(single_line(line, limit))
         limit -= len(kept[-1])
+    if is_cut and not kept[-1].endswith("…"):
+        last = kept[-1] if limit else kept[-1][:-1]
+        kept[-1] = f"{last}…"
     return kept
 
 

@@ -77,13 +77,30 @@ def test_words_in_a_line_read_as_the_text(text: str) -> None:
     assert shown == f"x “{single_line(text, 60)}” y"
 
 
-@given(st.text(max_size=600), st.integers(2, 200), st.integers(1, 9))
+@given(TEXTS | st.text(max_size=600), st.integers(0, 200), st.integers(0, 9))
+@example("a\nb", 1, 3)
+@example("ab\ncd", 2, 3)
+@example("a", 5, 0)
+@example("a" + 9 * "\n" + "b", 2, 3)
+@example(9 * "\n" + "a", 2, 3)
 def test_a_quotation_is_cut(text: str, limit: int, lines: int) -> None:
     cut = cut_lines(text, limit, lines)
     assert len(cut) <= lines
-    assert sum(map(len, cut)) <= limit + lines
+    assert sum(map(len, cut)) <= limit
     whole = [line for line in re.split("\r\n|\r|\n", text) if line.strip()]
-    assert len(cut) == len(whole) or len(whole) > lines or cut[-1].endswith("…")
+    assert bool(cut) == bool(whole and limit and lines)
+    if cut:
+        assert cut == [single_line(line, 9_000) for line in whole] or cut[-1].endswith("…")
+
+
+@given(TEXTS | st.text(max_size=600), st.integers(1, 90))
+@example("a" + 9 * " " + "b", 2)
+@example(9 * " " + "a", 2)
+def test_a_line_is_cut(text: str, limit: int) -> None:
+    cut = single_line(text, limit)
+    assert len(cut) <= limit
+    assert bool(cut) == bool(text.strip())
+    assert cut == single_line(text, 9_000) or cut.endswith("…")
 
 
 @pytest.mark.parametrize(
