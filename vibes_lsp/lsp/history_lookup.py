@@ -86,7 +86,8 @@ class HistoryCoverage:
     ) -> LookupRequest | None:
         """Return the next lookup; None when all is covered.
 
-        The document that is looked at comes first and alone, so that it waits for no other.
+        The document that is looked at comes first and alone, so that it waits for no other. Of
+        several documents of one file, as by a link and by its own name, the last one counts.
 
         Args:
             opened: The open documents with their paths.
@@ -97,7 +98,9 @@ class HistoryCoverage:
         if self.covers_all(opened) and self._covered_closed >= self._change:
             return None
         texts = {
-            path: document.text for path, document in opened if not self.covers(path, document)
+            path: document.text
+            for path, document in dict(opened).items()
+            if not self.covers(path, document)
         }
         if self.looked_at in texts and use_git:
             texts = {self.looked_at: texts[self.looked_at]}
@@ -119,15 +122,18 @@ class HistoryCoverage:
         self._covered_closed = request.change
 
     def covers_all(self, opened: Iterable[tuple[str, Document]]) -> bool:
-        """Whether no lookup would answer differently now about any of these open documents."""
-        return all(self.covers(path, document) for path, document in opened)
+        """Whether no lookup would answer differently now about any of these open documents.
+
+        Of several documents of one file the last one counts, as for `request`.
+        """
+        return all(self.covers(path, document) for path, document in dict(opened).items())
 
     def covers(self, path: str, document: Document | None) -> bool:
         """Whether a lookup since the last change was about the saved text, or any while unsaved."""
         if document is None:
             return self._covered_closed >= self._change
         change, text = self._covered.get(path, (-1, None))
-        return change >= self._change and (text is document.saved or document.has_changes)
+        return change >= self._change and (text == document.saved or document.has_changes)
 
 
 class HistoryLookup:

@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -185,7 +185,7 @@ class Project:
             text = read_source(self.directory.project, path)
             return snapshot_of_file(self._snapshot, path, uri, text, is_provisional=is_provisional)
         state = self._state_of(document)
-        if state is None:
+        if state is None or state.path != path:  # a link may have become a file
             state = self._documents[uri] = DocumentState(path, document, self._snapshot)
         return state.snapshot(self._snapshot, is_provisional=is_provisional)
 
@@ -448,8 +448,8 @@ def _find_trail(uri: str) -> tuple[AuditDir, str] | None:
     return None if directory is None else (directory, _path_in(directory.path, uri))
 
 
-@lru_cache(maxsize=4096)
 def _path_in(audit_dir: Path, uri: str) -> str:
+    """Return the path of a file in a project, read anew each time: a link may become a file."""
     file = path_of(uri)
     if file is None:
         return ""

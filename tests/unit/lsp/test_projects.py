@@ -46,6 +46,48 @@ def test_a_trail_is_one_however_the_path_of_a_file_is_spelled(tmp_path: Path) ->
     assert len(projects.all()) == 1
 
 
+def test_a_link_that_becomes_a_file_is_another_file(tmp_path: Path) -> None:
+    writer = TrailWriter(tmp_path)
+    writer.environment()
+    text = "value = compute(1)\n"
+    (tmp_path / "real.py").write_text(text)
+    (tmp_path / "link.py").symlink_to("real.py")
+    writer.line("real.py", 1, 1)
+    documents = Documents()
+    projects, uri = Projects(documents), (tmp_path / "link.py").as_uri()
+    documents.open(uri, 1, text)
+
+    def seen() -> tuple[str, int]:
+        snapshot = projects.snapshot(uri)
+        assert snapshot is not None
+        return snapshot.path, len(snapshot.placements)
+
+    assert seen() == ("real.py", 1)
+    (tmp_path / "link.py").unlink()
+    (tmp_path / "link.py").write_text(text)
+    assert seen() == ("link.py", 0)
+
+
+def test_two_open_documents_of_one_file_are_looked_up_once(tmp_path: Path) -> None:
+    TrailWriter(tmp_path)
+    (tmp_path / "real.py").write_text("one\n")
+    (tmp_path / "link.py").symlink_to("real.py")
+    documents = Documents()
+    projects = Projects(documents)
+    for name, text in (("real.py", "one\n"), ("link.py", "one\n"), ("./real.py", "other\n")):
+        documents.open(f"{tmp_path.as_uri()}/{name}", 1, text)
+    owner = projects.owner(documents.uris()[0])
+    assert owner is not None
+    coverage, opened = owner[0].coverage, projects.opened_in(owner[0])
+    assert [path for path, _ in opened] == ["real.py"] * 3
+    request = coverage.request(opened, {}, use_git=True)
+    assert request is not None
+    coverage.cover(request)
+    coverage.cover_closed_files(request)
+    assert coverage.request(opened, {}, use_git=True) is None
+    assert coverage.covers_all(opened)
+
+
 def test_an_answer_without_a_history_lookup_is_provisional(
     tmp_path: Path,
 ) -> None:
