@@ -84,6 +84,23 @@ def test_survival_counts_unverified_lines_separately(story: Project, run_vibes: 
     assert (told["lines"], told["intactLines"], told["unknownLines"]) == (8, 8, 2)
 
 
+@pytest.mark.parametrize("target", ["b.py", "new.py"])
+def test_survival_counts_lines_that_moved_to_another_file_once(
+    story: Project, run_vibes: RunVibes, target: str
+) -> None:
+    story.line("b.py", 1, 2)
+    story.file("b.py", "first_line_of_another = 1\nsecond_line_of_another = 2\n")
+    repository = Repository(story.root)
+    repository.commit("another", "2026-02-03T12:00:00+00:00")
+    before = (story.root / target).read_text() if target == "b.py" else ""
+    story.file(target, before + "".join(LINES[3:]))
+    story.file("a.py", "nothing_is_left_here = 0\n")
+    repository.commit("moved", "2026-02-03T13:00:00+00:00")
+    told = json.loads(run_vibes("stats", "--survival", "--json", cwd=story.root).out)["survival"]
+    assert (told["total"]["lines"], told["total"]["intactLines"]) == (8, 8)
+    assert {each["name"] for each in told["files"] if each["lines"]} == {target}
+
+
 def test_survival_counts_functions_that_are_gone(story: Project, run_vibes: RunVibes) -> None:
     for name, action in (
         ("gone", "create"),

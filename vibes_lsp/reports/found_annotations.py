@@ -125,7 +125,8 @@ class _Encoded(msgspec.Struct, array_like=True, gc=False):
 
 Encoded: TypeAlias = bytes | Sequence[FoundAnnotation]
 """The annotations of one file as `encode_found` returns them."""
-_MAY_HAVE_MOVED: Final = frozenset({State.LOST, State.EDITED})
+MAY_HAVE_MOVED: Final = frozenset({State.LOST, State.EDITED})
+"""States of an annotation whose text, or a part of it, may be in another file now."""
 _SUMMARY: Final = msgspec.msgpack.Decoder(AnnotationSummary)
 _FILE: Final = msgspec.msgpack.Decoder(list[_Encoded])
 
@@ -145,7 +146,7 @@ def found_annotation(placement: Placement, facts: Members) -> FoundAnnotation:
         is_reviewable=is_reviewable(placement),
         why_unverified=why_unverified(placement),
         moved=None if placement.moved_from is None else placement.current.id,
-        may_be_elsewhere=placement.located.state in _MAY_HAVE_MOVED,
+        may_be_elsewhere=placement.located.state in MAY_HAVE_MOVED,
     )
 
 

@@ -15,6 +15,7 @@ from vibes_lsp.model.vocabulary import Action, RecordType
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.authors import Author, Authors
+from vibes_lsp.reports.found_annotations import MAY_HAVE_MOVED
 from vibes_lsp.trail.current_annotations import CurrentAnnotations, EditCount, edits_by_session
 from vibes_lsp.trail.records import LoggedSession
 from vibes_lsp.trail.rows import LogLineKind
@@ -285,24 +286,51 @@ class SurvivalReport:
 def measure_survival(locator: ProjectLocator) -> SurvivalReport:
     """Measure how many lines of current annotations are intact in the files of this checkout.
 
-    Deletions do not count.
+    Deletions do not count. What moved to another file counts there, and once.
     """
     authors = Authors(locator.trail)
+    everything = _measured(locator)
+    moved = {placement.current.id for placement in everything if placement.moved_from is not None}
     models: dict[str, list[Placement]] = defaultdict(list)
     files: dict[str, list[Placement]] = defaultdict(list)
-    for path in locator.prepared(locator.annotated_files()):
-        try:
-            text = read_source(locator.trail.directory.project, path)
-        except UnreadableFile:
-            continue
-        for placement in locator.locate(path, text):
-            if _is_lines(placement) or _is_function(placement):
-                models[authors.of(placement.current.text("environment_hash")).label].append(
-                    placement
-                )
-                files[path].append(placement)
-    everything = [placement for placements in files.values() for placement in placements]
-    return SurvivalReport(_survival_of("in all", everything), _ordered(models), _ordered(files))
+    for placement in everything:
+        is_elsewhere = placement.moved_from is None and placement.current.id in moved
+        if not (is_elsewhere and placement.located.state == State.LOST):
+            author = authors.of(placement.current.text("environment_hash"))
+            models[author.label].append(placement)
+            files[placement.path].append(placement)
+    kept = [placement for placements in files.values() for placement in placements]
+    return SurvivalReport(_survival_of("in all", kept), _ordered(models), _ordered(files))
+
+
+def _measured(locator: ProjectLocator) -> list[Placement]:
+    """Return the current code of all files; of files without a record only if some is missing."""
+    measured = [
+        placement
+        for path in locator.prepared(locator.annotated_files())
+        for placement in _code_in(locator, path)
+    ]
+    if locator.has_gone_files() or any(
+        placement.located.state in MAY_HAVE_MOVED for placement in measured
+    ):
+        for path in locator.other_files():
+            measured += _code_in(locator, path)
+    return measured
+
+
+def _code_in(locator: ProjectLocator, path: str) -> list[Placement]:
+    """Return the current lines and functions of a file; none if it cannot be read."""
+    try:
+        text = read_source(locator.trail.directory.project, path)
+    except UnreadableFile:
+        return []
+    if not locator.may_be_annotated(path, text):
+        return []
+    return [
+        placement
+        for placement in locator.locate(path, text)
+        if _is_lines(placement) or _is_function(placement)
+    ]
 
 
 def _ordered(groups: dict[str, list[Placement]]) -> list[Survival]:
@@ -337,16 +365,19 @@ def _intact_lines(placement: Placement) -> int | None:
 
 def _survival_of(name: str, placements: Iterable[Placement]) -> Survival:
     recorded = intact = unknown = lost = 0
+    parts: dict[str, list[Placement]] = defaultdict(list)  # an edit may be in several files
     for placement in placements:
         if _is_function(placement):
             lost += placement.located.state == State.LOST
+        elif placement.lineage.action != Action.DELETE:
+            parts[placement.current.id].append(placement)
+    for edit in parts.values():
+        count = edit[0].lineage.line_count
+        left = [lines for lines in map(_intact_lines, edit) if lines is not None]
+        if count is None:
             continue
-        count = placement.lineage.line_count
-        if count is None or placement.lineage.action == Action.DELETE:
-            continue
-        left = _intact_lines(placement)
-        if left is None:
-            unknown += count
+        if left:
+            recorded, intact = recorded + count, intact + min(sum(left), count)
         else:
-            recorded, intact = recorded + count, intact + min(left, count)
+            unknown += count
     return Survival(name, recorded, intact, unknown, lost)
