@@ -26,6 +26,7 @@ from vibes_lsp.reports.placements import (
     describe_review,
     main_reasons,
 )
+from vibes_lsp.reports.record_text import is_selected
 from vibes_lsp.reports.review_queue import Inspection
 
 if TYPE_CHECKING:
@@ -202,11 +203,7 @@ def _reasons(inspection: Inspection) -> Iterator[tuple[str, str, str]]:
         options = inspection.decision.get("options")
         for option in (options if isinstance(options, list) else [])[:_MAX_LISTED]:
             if isinstance(option, dict):
-                mark = (
-                    "  chosen"
-                    if text(option, "id") == text(inspection.decision, "selected")
-                    else "  not chosen"
-                )
+                mark = "  chosen" if is_selected(inspection.decision, option) else "  not chosen"
                 yield (
                     mark,
                     escape(

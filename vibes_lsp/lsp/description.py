@@ -24,6 +24,7 @@ from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placement_texts import describe_age_of
 from vibes_lsp.reports.placements import describe_location, main_reasons
+from vibes_lsp.reports.record_text import is_selected
 from vibes_lsp.store.reasoning import reasoning_text
 
 _NAME, _REASON, _LONG, _ID = 60, 100, 200, 80
@@ -186,8 +187,7 @@ class Description:
             named = self.markup.sentence(
                 text(option, "description") or text(option, "id") or "?", _REASON
             )
-            is_chosen = text(option, "id") == text(entry, "selected")
-            (chosen if is_chosen else others).append(named)
+            (chosen if is_selected(entry, option) else others).append(named)
         decision = f"{self.markup.strong('Decision:')} {question}: {' and '.join(chosen) or '?'}"
         return f"{decision}, not {', '.join(others)}" if others else decision
 
@@ -275,7 +275,7 @@ class Description:
         question = quote(text(entry, "decision_point") or "?", _LONG)
         yield f"{self.markup.strong('Decision:')} {question}"
         for option in _listed(entry.get("options")):
-            mark = "chosen" if text(option, "id") == text(entry, "selected") else "not chosen"
+            mark = "chosen" if is_selected(entry, option) else "not chosen"
             named = text(option, "description") or text(option, "id") or "?"
             yield f"{mark}: {quote(named, _LONG)}"
         rationale = text(entry, "rationale")

@@ -60,3 +60,9 @@ def entry_text(entry: Members) -> str:
         pairs = ((text(entry, f"{of}_name"), text(entry, f"{of}_version")) for of in _AUTHORS)
         return ", ".join(f"{name} {version or ''}".strip() for name, version in pairs if name)
     return next((value for name in _TEXT_MEMBERS if (value := text(entry, name))), "")
+
+
+def is_selected(decision: Members, option: Members) -> bool:
+    """Return whether a decision names an option by its id; other tools may leave either out."""
+    identifier = text(option, "id")
+    return identifier is not None and identifier == text(decision, "selected")
