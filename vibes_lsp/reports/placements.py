@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Final
 
 from vibes_lsp.anchors.location import State
@@ -353,7 +354,8 @@ def main_reasons(facts: Members, *, with_review: bool = True) -> list[str]:
             value, weight = factor.get("value"), factor.get("weight")
             reason = text(factor, "reason") or (text(factor, "signal") or "").replace("_", " ")
             if isinstance(value, int | float) and isinstance(weight, int | float) and reason:
-                weighed.append((value * weight, reason.partition(", where ")[0]))
+                with suppress(OverflowError):  # an integer that no float can be multiplied by
+                    weighed.append((value * weight, reason.partition(", where ")[0]))
     weighed.sort(key=lambda weighed_reason: -weighed_reason[0])
     return [reason for added, reason in weighed[:_MOST_REASONS] if added > 0]
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote
 
+from vibes_lsp.anchors.text import encode
 from vibes_lsp.checks.catalogue import ALL
 from vibes_lsp.checks.finding import Check, Finding
 from vibes_lsp.model.members import JsonValue, Members
@@ -48,7 +49,7 @@ def _rule(check: Check) -> Members:
 
 
 def _result(finding: Finding, rule_index: int) -> Members:
-    location: Members = {"artifactLocation": {"uri": quote(finding.file, errors="surrogateescape")}}
+    location: Members = {"artifactLocation": {"uri": quote(encode(finding.file))}}
     if finding.line is not None:
         region: Members = {"startLine": finding.line}
         if finding.column is not None:

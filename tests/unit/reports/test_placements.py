@@ -11,6 +11,7 @@ from tests.trails import OMIT, TrailWriter
 from tests.unit.trail.trails import read_trail
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.git.commit_resolution import CommitMethod, ResolvedCommit
+from vibes_lsp.model.members import JsonValue
 from vibes_lsp.model.vocabulary import Band
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
@@ -19,6 +20,7 @@ from vibes_lsp.reports.placements import (
     describe_edit,
     describe_location,
     lsp_range,
+    main_reasons,
     stored_score,
 )
 from vibes_lsp.risk.policy import Policy
@@ -349,3 +351,11 @@ def test_ranges_end_before_the_next_line() -> None:
         "end": {"line": 6, "character": 0},
     }
     assert lsp_range(None, None) is None
+
+
+def test_a_number_that_is_too_large_to_weigh_is_no_reason() -> None:
+    factors: list[JsonValue] = [
+        {"signal": "scope_lines", "value": 10**400, "weight": 0.5, "reason": "huge"},
+        {"signal": "scope_files", "value": 0.5, "weight": 0.5, "reason": "one file"},
+    ]
+    assert main_reasons({"factors": factors}) == ["one file"]

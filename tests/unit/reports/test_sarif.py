@@ -62,6 +62,7 @@ def test_a_result_names_its_rule_its_place_and_its_own_level() -> None:
         ("two words/a#b?.json", "two%20words/a%23b%3F.json"),
         ("größe.json", "gr%C3%B6%C3%9Fe.json"),
         (b"\xff.json".decode("utf-8", "surrogateescape"), "%FF.json"),
+        ("\ud800.json", "%ED%A0%80.json"),
     ],
 )
 def test_a_file_name_becomes_a_relative_uri(file: str, uri: str) -> None:
