@@ -34,6 +34,13 @@ def one(run_vibes: RunVibes, project: Project, sql: str) -> object:
     return value
 
 
+def test_sql_that_is_not_utf_8_is_refused_in_a_line(project: Project) -> None:
+    done = vibes("query", "-", cwd=project.root, given=b"SELECT '\xff'", PYTHONUTF8="1")
+    assert done.code == 2
+    assert "standard input is not UTF-8: byte 9" in done.err
+    assert vibes("query", "-", cwd=project.root, given="SELECT 'é'").lines[-1] == "é"
+
+
 def test_every_record_and_entry_is_a_row_and_git_sees_nothing(project: Project) -> None:
     repository = Repository(project.root)
     repository.commit("All")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +24,7 @@ from vibes_lsp.cli.output import (
     print_json,
     print_line,
 )
+from vibes_lsp.cli.project import read_text_input
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge.actors import is_same_actor
 from vibes_lsp.knowledge.knowledge_base import MAX_DAYS
@@ -142,7 +142,7 @@ def propose_page(
     _proposed(
         "propose_page",
         title=title,
-        body=sys.stdin.read() if body == "-" else body,
+        body=read_text_input() if body == "-" else body,
         type=kind,
         claims=list(claims),
         entities=list(entities),

@@ -6,6 +6,7 @@ Every command imports this module, so what only some need is imported when they 
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -149,6 +150,20 @@ def _warn_of_late(directory: AuditDir) -> None:
 
         if notice := late_notice(directory):
             print_warning(notice)
+
+
+def read_text_input() -> str:
+    """Return the text on standard input.
+
+    Raises:
+        VibesError: It is not UTF-8.
+    """
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        raise VibesError(
+            f"standard input is not UTF-8: byte {error.start + 1:,}", hint="save it as UTF-8"
+        ) from None
 
 
 def now() -> datetime:

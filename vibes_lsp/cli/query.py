@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -22,7 +21,7 @@ from vibes_lsp.cli.output import (
     progress,
 )
 from vibes_lsp.cli.pager import paged
-from vibes_lsp.cli.project import audit_directory, fold_waiting_events
+from vibes_lsp.cli.project import audit_directory, fold_waiting_events, read_text_input
 from vibes_lsp.cli.tables import print_table
 from vibes_lsp.database.build import build_database
 from vibes_lsp.database.query import MAX_ROWS, TIMEOUT, QueryResult, run_query
@@ -78,7 +77,7 @@ def command(
     if sql is None:
         _build(audit_dir, as_json=as_json)
         return
-    statement = sys.stdin.read() if sql == "-" else sql
+    statement = read_text_input() if sql == "-" else sql
     directory = audit_directory(audit_dir)
     fold_waiting_events(directory)
     query_result = run_query(directory, statement, limit=limit, timeout=timeout)
