@@ -377,6 +377,14 @@ def test_lines_are_recorded_and_reviewed_without_an_object(
     prompt = run_vibes("show", record["prompt_hash"], "--json", cwd=project.root).json["entry"]
     assert prompt["prompt_text"] == "Write a digest."
 
+    scoped = ("--tool", "@scope/chat", "--model", "@some/model@5")
+    done = run_vibes("record", "annotate", "a.py:4-6", *scoped, cwd=project.root)
+    environment = done.json["record"]["environment_hash"]
+    entry = run_vibes("show", environment, "--json", cwd=project.root).json["entry"]
+    assert (entry["tool_name"], entry["tool_version"]) == ("@scope/chat", "unknown")
+    assert (entry["model_name"], entry["model_version"]) == ("@some/model", "5")
+    record = done.json["record"]
+
     verdict = ("--verdict", "rejected", "--note", "Weak.")
     below = project.root / "below"
     below.mkdir()

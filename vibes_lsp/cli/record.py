@@ -228,7 +228,9 @@ def _require_author(options: Mapping[str, str]) -> None:
 
 def _typed_value(name: str, value: str) -> JsonValue:
     if name in {"tool", "model"}:
-        named, _, version = value.rpartition("@") if "@" in value else (value, "", "")
+        named, _, version = value.rpartition("@")
+        if not named:  # no version, or a name that begins with the mark, such as @scope/tool
+            named, version = value, ""
         return {"name": named, "version": version or _UNKNOWN_VERSION}
     if name == "prompt":
         return {"text": value, "type": "user_instruction"}
