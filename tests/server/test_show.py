@@ -11,8 +11,9 @@ import pytest
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from tests.server.project import STORY, Project
+from tests.server.project import STORY, Project, let_records_wait
 from tests.trails import Repository
+from vibes_lsp.recording import Model, Origin, Recorder, Tool
 
 if TYPE_CHECKING:
     from tests.server.editor import Editor
@@ -228,6 +229,24 @@ async def test_the_audit_record_opens_at_its_line(editor: Editor, project: Proje
         place = document(editor).selection
         assert place is not None
         assert (document(editor).uri, place.start.line + 1) == (log.as_uri(), answer["line"])
+
+
+async def test_a_record_that_waits_has_no_line_in_the_log(editor: Editor, project: Project) -> None:
+    project.annotated()
+    repository = Repository(project.root)
+    repository.commit("Begin")
+    let_records_wait(repository)
+    by = Origin(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"))
+    file = project.file("a.py", STORY + "\n\nlast_line_of_the_story = 'they lived happily'\n")
+    last = len(file.read_text(encoding="utf-8").splitlines())
+    with Recorder(project.root) as recorder:
+        identifier = recorder.annotate_lines("a.py", last, last, "create", by).annotation_id
+    given = {"uri": await editor.open_known(file), "annotationId": identifier}
+    with pytest.raises(JsonRpcException, match="waits for a commit"):
+        await editor.run("vibes.openRecord", given)
+    history = (await editor.run("vibes.showHistory", given))["text"]
+    assert "- waits for a commit: " in history
+    assert "log line" not in history
 
 
 async def test_an_annotation_that_is_not_there_is_an_error(

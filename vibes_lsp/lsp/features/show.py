@@ -215,7 +215,7 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         It is opened unless `show` is false.
         """
         snapshot, placement = (await arguments.find(ls))[0]
-        line = placement.current.line - 1
+        line = _line_in_log(placement) - 1
         place = types.Range(types.Position(line, 0), types.Position(line, 0))
         uri = snapshot.trail.trail.directory.log.absolute().as_uri()
         shown = arguments.show and await open_document(ls, uri, place)
@@ -235,6 +235,21 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
         return {"uri": location.uri, "range": location.range, "shown": shown}
 
     return documents
+
+
+def _line_in_log(placement: Placement) -> int:
+    """Return the line of an annotation's current record.
+
+    Raises:
+        UnknownId: The log does not have it yet.
+    """
+    line = None if placement.is_pending else placement.current.log_line
+    if line is None:
+        raise UnknownId(
+            f"the log has no record {placement.current.id[:8]} yet: it waits for a commit",
+            hint="`vibes flush` writes it now",
+        )
+    return line
 
 
 def _search(directory: AuditDir, prefix: str) -> Members:
@@ -364,8 +379,9 @@ def _render_record(record: LogRecord, markup: Markup) -> str:
     lines = f"{record.members.get('line_start', '?')}-{record.members.get('line_end', '?')}"
     commit = record.text("commit_hash")
     of_commit = f", commit {quote(commit, _MAX_ID)}" if commit else ""
+    place = "waits for a commit" if record.is_waiting else f"log line {record.line}"
     return (
-        f"- log line {record.line}: {quote(record.text('action') or '?', 20)} "
+        f"- {place}: {quote(record.text('action') or '?', 20)} "
         f"{quote(lines, 30)}{of_commit}, record {quote(record.id, _MAX_ID)}"
     )
 
