@@ -131,9 +131,9 @@ def _links(ls: Server, uri: str, project: Project) -> list[types.DocumentLink]:
             if value not in targets:
                 targets[value] = _file_uri(project, places, value)
             if (target := targets[value]) is not None:
-                document_links.append(types.DocumentLink(place, target))
+                document_links.append(types.DocumentLink(place(), target))
         elif not member.endswith("_hash") or value in trail.manifest:
-            document_links.append(types.DocumentLink(place, data=members))
+            document_links.append(types.DocumentLink(place(), data=members))
         if len(document_links) == _MAX_LINKS:
             break
     return document_links
