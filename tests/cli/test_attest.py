@@ -379,6 +379,11 @@ class Keyring(KeyringBackend):
 
     def set_password(self, service, name, value):
         STORE.write_text(json.dumps({**self._all(), f"{service} {name}": value}))
+
+    def delete_password(self, service, name):
+        left = self._all()
+        del left[f"{service} {name}"]
+        STORE.write_text(json.dumps(left))
 """
 
 
@@ -411,6 +416,24 @@ def test_the_keyring_keeps_the_passphrase_of_a_key(project: Project, tmp_path: P
     nowhere = {**os.environ, "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring"}
     refused = run("attest", environment=nowhere)
     assert (refused.returncode, "VIBES_KEY_PASSPHRASE" in refused.stderr) == (2, True)
+    with_passphrase = {**with_keyring, "VIBES_KEY_PASSPHRASE": "correct horse"}
+    replaced = run("keys", "generate", "--passphrase", "--replace", environment=with_passphrase)
+    assert (replaced.returncode, replaced.stderr) == (0, "")
+    refused = run("attest", environment=with_keyring)
+    assert "there is no terminal to ask for the passphrase" in refused.stderr, "not: it is wrong"
+
+
+def test_an_encrypted_key_that_is_taken_over_stays_encrypted(tmp_path: Path) -> None:
+    source, keys = tmp_path / "id", tmp_path / "keys"
+    source.write_bytes(PrivateKey(private_key(1)).openssh("correct horse"))
+    source.chmod(0o600)
+    done = vibes(
+        *("keys", "generate", "--from", source, "--keys-dir", keys),
+        cwd=tmp_path,
+        VIBES_KEY_PASSPHRASE="correct horse",
+    )
+    assert done.code == 0, done.err
+    assert b"ENCRYPTED" in (keys / "vibescheck.key").read_bytes()
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals of POSIX")

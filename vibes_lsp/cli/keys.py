@@ -24,7 +24,7 @@ from vibes_lsp.attestation.key_files import (
     save_key_pair,
     write_key_file,
 )
-from vibes_lsp.attestation.keys import generate_private_key
+from vibes_lsp.attestation.keys import PrivateKey, generate_private_key
 from vibes_lsp.attestation.trusted_keys import (
     Role,
     TrustedKey,
@@ -33,7 +33,7 @@ from vibes_lsp.attestation.trusted_keys import (
     write_trusted_keys,
 )
 from vibes_lsp.cli.options import examples, json_option
-from vibes_lsp.cli.output import escape, print_json, print_line
+from vibes_lsp.cli.output import escape, print_json, print_line, print_warning
 from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import BadKey, VibesError
 from vibes_lsp.store.files import read_file
@@ -106,6 +106,19 @@ def _store_in_keyring(path: Path, passphrase: str) -> None:
         ) from None
 
 
+def _forget_in_keyring(path: Path) -> None:
+    """Delete the passphrase of the key that was in a file before: it is not that of the new one."""
+    if not _keyring_passphrase(path):
+        return
+    import keyring  # noqa: PLC0415  # optional
+    from keyring.errors import KeyringError  # noqa: PLC0415
+
+    try:
+        keyring.delete_password(_KEYRING_SERVICE, str(path.absolute()))
+    except KeyringError as error:
+        print_warning(f"the system's keyring keeps the passphrase of the former key: {error}")
+
+
 def known_keys(folder: Path) -> tuple[TrustedKey, ...]:
     """Return the trusted keys, and the user's own.
 
@@ -153,14 +166,17 @@ def generate_command(  # noqa: PLR0917
     if passphrase and keyring:
         raise click.UsageError("give --passphrase or --keyring, not both")
     folder = key_folder(keys_dir)
-    key = (
-        generate_private_key()
-        if source is None
-        else load_private_key(source, lambda: ask_passphrase(source))
-    )
+    secret: str | None = None
+    if source is None:
+        key = generate_private_key()
+    else:
+        key, secret = _load_with_passphrase(source)
     private, public = folder / PRIVATE_KEY_NAME, folder / PUBLIC_KEY_NAME
     refuse_existing_key(folder, replace=replace)
-    secret = secrets.token_urlsafe(32) if keyring else _new_passphrase() if passphrase else None
+    if keyring:
+        secret = secrets.token_urlsafe(32)
+    elif passphrase:
+        secret = _new_passphrase()
     before = _keyring_passphrase(private) if keyring else None
     if keyring and secret:
         _store_in_keyring(private, secret)
@@ -170,6 +186,8 @@ def generate_command(  # noqa: PLR0917
         if keyring and before:  # the key that is still there needs it
             _store_in_keyring(private, before)
         raise
+    if not keyring:
+        _forget_in_keyring(private)
     if as_json:
         print_json(
             {
@@ -185,6 +203,13 @@ def generate_command(  # noqa: PLR0917
     print_line(f"  public   {escape(public)}")
     print_line(f"  SHA-256  {key.public.fingerprint}")
     print_line("Keep the private key out of every repository; publish the public one.")
+
+
+def _load_with_passphrase(path: Path) -> tuple[PrivateKey, str | None]:
+    """Return a key and its passphrase, so that what was encrypted stays encrypted; else None."""
+    passphrase = cache(lambda: ask_passphrase(path))
+    key = load_private_key(path, passphrase)
+    return key, passphrase() if passphrase.cache_info().currsize else None
 
 
 def _new_passphrase() -> str:
@@ -245,12 +270,8 @@ def export_command(
     if private:
         if output is None:
             raise click.UsageError("a private key is written to a file only: give --output")
-        path = folder / PRIVATE_KEY_NAME
         _refuse_existing(output)
-        passphrase = cache(lambda: ask_passphrase(path))
-        key = load_private_key(path, passphrase)
-        # What was encrypted stays encrypted.
-        secret = passphrase() if passphrase.cache_info().currsize else None
+        key, secret = _load_with_passphrase(folder / PRIVATE_KEY_NAME)
         encode = key.openssh if openssh else key.pem
         write_key_file(output, encode(secret), mode=0o600)
         return
