@@ -449,7 +449,7 @@ def _find_trail(uri: str) -> tuple[AuditDir, str] | None:
 
 
 def _path_in(audit_dir: Path, uri: str) -> str:
-    """Return the path of a file in a project, read anew each time: a link may become a file."""
+    """Return the path of a file in a project; the disk is read, as a link may become a file."""
     file = path_of(uri)
     if file is None:
         return ""
