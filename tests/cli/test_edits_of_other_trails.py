@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any, Final
 
@@ -293,3 +294,41 @@ def test_record_elsewhere_stops_where_the_user_forbids_it(tmp_path: Path, home: 
     assert done.code == 2
     assert "acrossProjects" in done.err
     assert there.records() == []
+
+
+def test_a_prompt_without_a_folder_stays_in_the_trail_of_the_hook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windsurf names no folder with a prompt; a patch in it names a file of another project."""
+    here, there = project_in_git(tmp_path / "here"), project_in_git(tmp_path / "there")
+    file = there.root / "b.py"
+    file.write_text(NEW)
+    asked = {
+        "agent_action_name": "pre_user_prompt",
+        "trajectory_id": SESSION,
+        "execution_id": "p1",
+        "timestamp": "2026-02-05T10:00:00Z",
+        "tool_info": {"user_prompt": f"{PRIVATE}\n*** Update File: {file}\n-b\n+c"},
+    }
+    monkeypatch.chdir(here.root)
+    trails = store_event(json.dumps(asked).encode(), os.getcwd)
+    assert len(trails) == 2
+    for trail in trails:
+        fold_events(AuditDir(Path(trail)))
+    assert (len(prompts_of(here)), prompts_of(there)) == (1, [])
+    assert not any(
+        PRIVATE in kept.read_text() for kept in (there.root / ".ai-audit").rglob("last-*")
+    )
+
+
+def test_a_trail_that_cannot_be_written_does_not_affect_the_others(tmp_path: Path) -> None:
+    here, broken, there = (project_in_git(tmp_path / name) for name in ("here", "broken", "there"))
+    (broken.root / ".ai-audit/spool").write_text("a file in its place")
+    paths: list[str] = []
+    for project in (broken, there):
+        file = project.root / "b.py"
+        file.write_text(NEW)
+        paths.append(str(file))
+    read = event(here.root, "PostToolUse", tool_name="Read", tool_input={"file_paths": paths})
+    trails = store_event(read, lambda: "/")
+    assert trails == [str(project.root / ".ai-audit") for project in (here, there)]

@@ -29,6 +29,8 @@ LARGE_HEAD = 4096
 """How much of a larger payload is stored, so that it can be named in the log of events."""
 LARGE = "-large"
 """The end of the name of such a file."""
+NAMED = "-named"
+"""Ends the name of a file in a trail that is only that of a file which the payload names."""
 MAX_WAITING = 20_000
 """Most events that wait; further ones are dropped."""
 _NEVER = 1 << 63
@@ -89,7 +91,7 @@ def store_event(payload: bytes | None, current_folder: Callable[[], str]) -> lis
     if not payload:
         return []
     folder = os.path.abspath(_named_folder(payload) or current_folder())
-    trails: dict[str, None] = {}
+    trails: dict[str, str] = {}
     for start in dict.fromkeys((folder, *_folders_of_files(payload, folder))):
         try:
             trail = search_trail(start)
@@ -97,10 +99,8 @@ def store_event(payload: bytes | None, current_folder: Callable[[], str]) -> lis
         except (RefusedTrail, OSError, ValueError):
             continue
         if trail is not None:
-            trails[trail] = None
-    for trail in trails:
-        _store(payload, trail)
-    return list(trails)
+            trails.setdefault(trail, "" if start == folder else NAMED)
+    return [trail for trail, ending in trails.items() if _is_stored(payload, trail, ending)]
 
 
 def _left_out_trail(folder: str) -> str | None:
@@ -140,8 +140,16 @@ def _git_folder(marker: str) -> str:
     return os.path.join(os.path.dirname(marker), text.removeprefix("gitdir: ").rstrip("\n"))
 
 
-def _store(payload: bytes, folder: str) -> None:
-    """Store a payload in the spool of a trail."""
+def _is_stored(payload: bytes, folder: str, ending: str) -> bool:
+    """Store a payload in the spool of a trail; a failure in one trail leaves the others alone."""
+    try:
+        _store(payload, folder, ending)
+    except OSError:
+        return False
+    return True
+
+
+def _store(payload: bytes, folder: str, ending: str) -> None:
     spool = os.path.join(folder, "spool")
     if _make_folder(spool, 0o777):
         _create(os.path.join(spool, ".gitignore"), b"*\n", 0o666)
@@ -150,7 +158,7 @@ def _store(payload: bytes, folder: str) -> None:
     waiting = os.listdir(events)
     if len(waiting) >= MAX_WAITING:
         return
-    name = f"{_moment_after(waiting):020d}-{os.getpid()}-{os.urandom(4).hex()}"
+    name = f"{_moment_after(waiting):020d}-{os.getpid()}-{os.urandom(4).hex()}{ending}"
     if len(payload) > MAX_PAYLOAD:
         name, payload = f"{name}{LARGE}", payload[:LARGE_HEAD]
     temporary = os.path.join(events, f"{name}.tmp")

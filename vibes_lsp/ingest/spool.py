@@ -31,7 +31,7 @@ from vibes_lsp.ingest.event_log import (
     EventSource,
     source_of,
 )
-from vibes_lsp.ingest.hook import LARGE, MAX_PAYLOAD
+from vibes_lsp.ingest.hook import LARGE, MAX_PAYLOAD, NAMED
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.across_projects import OFF_REASON, AcrossProjects, recorded_across
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
@@ -41,7 +41,7 @@ from vibes_lsp.store.files import read_file
 
 _logger = logging.getLogger(__name__)
 
-_NAME: Final = re.compile(rf"(\d{{20}})-\d+-[0-9a-f]+(?:{LARGE})?\.json")
+_NAME: Final = re.compile(rf"(\d{{20}})-\d+-[0-9a-f]+(?:{NAMED})?(?:{LARGE})?\.json")
 _MAX_BATCH: Final = 1_000
 _MAX_BATCH_BYTES: Final = 64 << 20
 """How many events, and bytes, are read before they are recorded."""
@@ -154,7 +154,7 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
             payload = parse_payload(raw_payload)
             agent = agent_of(payload)
             source = source_of(None if agent is None else agent.value, payload, raw_payload)
-            event, reason = event_of(directory, payload)
+            event, reason = event_of(directory, payload, is_named=NAMED in path.stem)
             if reason in (_ELSEWHERE, OFF_REASON) or (
                 event is not None and event.visit is not None
             ):
@@ -197,14 +197,24 @@ def _overwriting(edit: FileEdit) -> FileEdit:
     return replace(edit, creates=False, after=written, old=None, new=None, hunks=())
 
 
-def event_of(directory: AuditDir, payload: Members) -> tuple[AgentEvent | None, str]:
-    """Return what a payload reports, and why that is nothing to record."""
+def event_of(
+    directory: AuditDir, payload: Members, *, is_named: bool = False
+) -> tuple[AgentEvent | None, str]:
+    """Return what a payload reports, and why that is nothing to record.
+
+    Args:
+        directory: The trail.
+        payload: The payload.
+        is_named: Whether the trail is only that of a file which the payload names, so that an event
+            without a folder belongs to another.
+    """
     if agent_of(payload) is None:
         return None, "no agent that is known sends such a payload"
     event = read_event(payload)
     if event is None:
         return None, NOTHING_TO_RECORD
-    if event.folder and not owns_folder(directory, Path(event.folder)):
+    is_elsewhere = not owns_folder(directory, Path(event.folder)) if event.folder else is_named
+    if is_elsewhere:
         return _visiting(directory, event)
     return event, ""
 
@@ -217,7 +227,7 @@ def _visiting(directory: AuditDir, event: AgentEvent) -> tuple[AgentEvent | None
     if not edits:
         return None, _ELSEWHERE
     try:
-        home = find_audit_dir(Path(event.folder))
+        home = find_audit_dir(Path(event.folder)) if event.folder else None
     except (AuditDirNotFound, OSError, RuntimeError, ValueError):
         home = None
     across = recorded_across(directory, home)
