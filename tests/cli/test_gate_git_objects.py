@@ -20,6 +20,7 @@ from tests.cli.gate_project import (
 )
 from tests.server.project import STORY
 from tests.trails import Repository
+from tests.trails.repository import AUTHOR
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.gate.changed_files import ChangedFiles
 from vibes_lsp.git.repository import open_repository
@@ -317,3 +318,25 @@ def test_a_policy_with_other_line_ends_is_the_same(
     project.file("a.py", STORY)
     found = project.gate_json(run_vibes)
     assert (found["result"], checks(found, "error")) == ("PASS", set())
+
+
+def test_an_approval_counts_of_a_file_that_a_sparse_checkout_leaves_out(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
+    identifier = project.write("src/a.py")
+    project.commit()
+    project.commit_review(identifier)
+    project.repository.git("sparse-checkout", "set", "--no-cone", "/*", "!/src/")
+    assert not (project.root / "src/a.py").exists()
+    found = project.gate_json(run_vibes)
+    assert (found["result"], decisions(found)) == ("PASS", {"src/a.py": ("block", True)})
+
+
+def test_who_wrote_a_file_that_a_sparse_checkout_leaves_out_cannot_approve_it(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
+    identifier = project.write("src/a.py")
+    project.commit()
+    project.commit_review(identifier, AUTHOR)
+    project.repository.git("sparse-checkout", "set", "--no-cone", "/*", "!/src/")
+    assert decisions(project.gate_json(run_vibes)) == {"src/a.py": ("block", False)}

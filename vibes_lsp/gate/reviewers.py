@@ -6,12 +6,13 @@ neither wrote nor committed the code.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.gate.trail_diff import TrailDiff
 from vibes_lsp.git.contributors import Contributors, parse_identity
 from vibes_lsp.git.file_changes import commits_by_file
@@ -189,14 +190,18 @@ class Reviewers:
         return self._commits_of_file(diff, path)
 
     def _is_committed(self, diff: TrailDiff, path: str) -> bool:
-        """Whether HEAD has the lines of a file."""
+        """Whether HEAD has the lines of a file; a sparse checkout leaves files out on disk."""
         if path not in self._committed:
             project = self.locator.trail.directory.project
             committed = diff.repository.read_file_below(diff.head, project, path)
-            self._committed[path] = (
-                committed is not None
-                and Text.from_bytes(committed).lines == read_source(project, path).lines
-            )
+            try:
+                is_same = (
+                    committed is not None
+                    and Text.from_bytes(committed).lines == read_source(project, path).lines
+                )
+            except UnreadableFile:
+                is_same = not os.path.lexists(project / path)
+            self._committed[path] = is_same
         return self._committed[path]
 
     def _commits_of_file(self, diff: TrailDiff, path: str) -> frozenset[str]:
