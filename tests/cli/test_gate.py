@@ -388,6 +388,14 @@ def test_stored_scores_count_when_asked_for_and_when_there_are_no_others(
     assert told(run_vibes, project, "--stored")["result"] == "PASS"
 
 
+def test_a_stored_value_that_is_too_large_for_a_number_is_a_high_one(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
+    project.policy(review_rules=[{"condition": "temperature.value > 0.9", "action": "block"}])
+    project.write(risk_factors=[{"signal": "temperature", "value": 10**400, "weight": 0.15}])
+    assert told(run_vibes, project, "--stored")["items"][0]["decision"] == "block"
+
+
 def test_without_git_the_work_tree_is_gated_and_a_base_refused(
     tmp_path: Path, run_vibes: RunVibes
 ) -> None:

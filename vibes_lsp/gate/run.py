@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Final
 
 import msgspec
 from typing_extensions import override
@@ -41,6 +42,9 @@ from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.signals import compute_factors
 from vibes_lsp.trail.trail import Trail
+
+_MAX_VALUE: Final = 1e6
+"""More than any factor has; JSON integers may be too large for a float."""
 
 
 @dataclass(frozen=True)
@@ -437,5 +441,5 @@ def _stored_values(placement: Placement) -> dict[str, float]:
         members = mapping({"factor": factor}, "factor")
         signal, value = text(members, "signal"), members.get("value")
         if signal is not None and isinstance(value, int | float) and not isinstance(value, bool):
-            values.setdefault(signal, float(value))
+            values.setdefault(signal, float(max(-_MAX_VALUE, min(value, _MAX_VALUE))))
     return values
