@@ -27,7 +27,7 @@ MAX_FILE: Final = 4 << 20
 
 _SEPARATOR: Final = " \N{MIDDLE DOT} "
 _LABEL_COLOUR: Final = "#333333"
-_SHARE: Final = re.compile(r"(<1|>99|100|[1-9]?\d)%")
+_SHARE: Final = re.compile(r"(<1|>99|100|[1-9]?[0-9])%")
 
 
 class BadgeTier(StrEnum):
@@ -291,7 +291,10 @@ def _endpoint_badge(found_text: str) -> FoundBadge:
 
 
 def _static_badges(found_text: str) -> Iterator[FoundBadge]:
+    line, counted = 1, 0
     for match in _STATIC.finditer(found_text):
+        line += found_text.count("\n", counted, match.start())
+        counted = match.start()
         parts = _static_parts(match[1].removesuffix(".svg").removesuffix(".png"))
         label, message, colour = (*parts, "", "")[:3]
         shown = parse_qs((match[2] or "").replace("&amp;", "&"))
@@ -304,7 +307,7 @@ def _static_badges(found_text: str) -> Iterator[FoundBadge]:
             if _is_about_ai(shown_label)
             else f"its address gives it the label {shown_label[:40]!r}"
         )
-        yield FoundBadge(found_text.count("\n", 0, match.start()) + 1, claim, problem)
+        yield FoundBadge(line, claim, problem)
 
 
 def _static_parts(path: str) -> list[str]:

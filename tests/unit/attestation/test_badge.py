@@ -187,3 +187,16 @@ def test_a_colour_of_ours_and_another_label_are_claims_too(badge: str, expected:
     found = list(badge_findings(find_badges(badge.encode()), MEDIUM, "README.md"))
     assert len(found) == len(expected), found
     assert all(part in each.message for part, each in zip(expected, found, strict=True))
+
+
+def test_digits_of_other_scripts_are_no_share() -> None:
+    title = (
+        "AI-generated: \N{ARABIC-INDIC DIGIT THREE}% of lines, verified; level unknown; tool-only"
+    )
+    with pytest.raises(BadBadge, match="no claim"):
+        find_badges(f"<svg><title>{title}</title></svg>".encode())
+
+
+def test_each_of_many_badges_has_its_line() -> None:
+    badges = find_badges(f"{_ADDRESS}-ff69b4 {_ADDRESS}-ff69b4\n\n{_ADDRESS}-ff69b4".encode())
+    assert [badge.line for badge in badges] == [1, 1, 3]
