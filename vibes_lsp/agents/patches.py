@@ -15,6 +15,8 @@ from vibes_lsp.agents.events import DiffHunk, FileEdit, PatchChunk, lines_after,
 from vibes_lsp.model.members import JsonValue, integer, texts
 
 _HUNK: Final = re.compile(r"^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_MAX_DIGITS: Final = 18
+"""Digits of a number in the head of a hunk; Python converts no text of thousands of them."""
 _FILE: Final = re.compile(r"^\*\*\* (Add|Update|Delete) File: (.+)$")
 _MOVE: Final = "*** Move to: "
 _END_OF_FILE: Final = "*** End of File"
@@ -33,6 +35,8 @@ def read_unified_diff(diff: str) -> tuple[DiffHunk, ...]:
         number += 1
         if header is None:
             continue
+        if any(len(digits) > _MAX_DIGITS for digits in header.groups("")):
+            return ()
         old_left, new_left = (int(header[group] or 1) for group in (1, 3))
         start = int(header[2])
         body: list[tuple[str, str]] = []

@@ -36,6 +36,7 @@ from vibes_lsp.agents.edited_lines import (
     why_unresolved,
 )
 from vibes_lsp.agents.events import FileEdit, FilesEdited, PatchChunk
+from vibes_lsp.agents.patches import read_unified_diff
 from vibes_lsp.agents.sender import parse_payload
 from vibes_lsp.model.vocabulary import Action
 
@@ -288,3 +289,7 @@ def test_a_block_beside_equal_lines_begins_where_it_does_for_git() -> None:
     [resolved] = resolve_edits([edit], one + two + three)
     assert resolved is not None
     assert resolved.ranges == (EditedRange(8, 14, Action.CREATE),)
+
+
+def test_a_diff_with_a_number_of_thousands_of_digits_is_damaged() -> None:
+    assert read_unified_diff(f"@@ -1,{'9' * 5000} +1 @@\n-a\n+b\n") == ()
