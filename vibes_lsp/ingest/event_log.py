@@ -35,7 +35,7 @@ from vibes_lsp.git.repository import is_tracked
 from vibes_lsp.ingest.record_events import EditedFile
 from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.members import JsonValue, Members, text
-from vibes_lsp.model.secrets import MaskingRules, mask_secrets
+from vibes_lsp.model.secrets import MASK, MaskingRules, mask_secrets
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config
@@ -262,5 +262,14 @@ def _masked(value: JsonValue, rules: MaskingRules) -> JsonValue:
     if isinstance(value, list):
         return [_masked(part, rules) for part in value]
     if isinstance(value, dict):
-        return {name: _masked(part, rules) for name, part in value.items()}
+        masked_names = ((mask_secrets(name, rules)[0], part) for name, part in value.items())
+        return {name: _masked_member(name, part, rules) for name, part in masked_names}
     return value
+
+
+def _masked_member(name: str, value: JsonValue, rules: MaskingRules) -> JsonValue:
+    """Return a member's value masked; a text may be a secret by the name of its member alone."""
+    masked = _masked(value, rules)
+    if isinstance(masked, str) and mask_secrets(f'{name} = "{masked}"', rules)[1]:
+        return MASK
+    return masked
