@@ -19,6 +19,7 @@ from tests.unit.recording.projects import Project, new_project
 from tests.waiting import until
 from vibes_lsp.agents.all_agents import AGENTS
 from vibes_lsp.agents.events import Agent
+from vibes_lsp.ingest.event_log import read_last_payload
 from vibes_lsp.ingest.fold import fold_events
 from vibes_lsp.ingest.hook import store_event
 from vibes_lsp.store.locks import append_lock
@@ -361,3 +362,14 @@ def test_a_running_server_is_shown(project: Project, run_vibes: RunVibes) -> Non
     else:
         assert health == "ok"
         assert re.fullmatch(r"\d+ process(es)? running", message)
+
+
+def test_secrets_that_only_a_name_in_the_payload_tells_are_masked(project: Project) -> None:
+    given = {"password": "correct-horse-battery-9", "ghp_" + "a1B2" * 9: "x", "user": "ada"}
+    store(project, payload(project, tool_name="Connect", tool_input=given))
+    directory = project.recorder.directory
+    fold_events(directory)
+    kept = read_last_payload(directory, CLAUDE)
+    assert kept is not None
+    assert kept["tool_input"] == {"password": "[masked]", "[masked]": "x", "user": "ada"}
+    assert kept["cwd"] == project.root.as_posix()
