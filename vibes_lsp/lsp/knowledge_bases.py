@@ -412,6 +412,9 @@ class KnowledgeBases:
         """Read what changed, and place the evidence; tell the client if answers change."""
         is_changed = await state.refresh()
         if self._documents.get(document.uri) is document:
+            for former in self._states.values():  # a knowledge base may be new, and nearer
+                if former is not state:
+                    former.discard(document.uri)
             is_changed = await state.follow(path, document) or is_changed
         if is_changed:
             self.on_change(state)

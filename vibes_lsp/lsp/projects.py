@@ -392,6 +392,9 @@ class Projects:
         project, path = owner
         if path.split("/")[0] == project.directory.path.name:
             return None
+        for former in self._projects.values():  # a trail may be new, and nearer
+            if former is not project:
+                former.discard(uri)
         if is_looked_at and document is not None:
             project.coverage.looked_at = path
         try:

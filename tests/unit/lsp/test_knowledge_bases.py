@@ -69,3 +69,21 @@ async def test_what_an_answer_did_not_wait_for_is_told(
     found = await knowledge.about(second)
     assert found is not None
     assert found.placed
+
+
+async def test_a_knowledge_base_that_appears_nearer_takes_over(tmp_path: Path) -> None:
+    files = KnowledgeFiles(tmp_path / "known")
+    (files.project / "inner").mkdir()
+    file = files.project / "inner/b.py"
+    file.write_text(STORY, encoding="utf-8")
+    files.cited("inner/b.py", STORY, "L4-L7")
+    documents = Documents()
+    knowledge, uri = KnowledgeBases(documents, run), file.as_uri()
+    documents.open(uri, 1, STORY)
+    outer = await knowledge.about(uri, is_patient=True)
+    assert outer is not None
+    assert (outer.project, len(outer.placed)) == (files.project, 1)
+    create_knowledge_base(file.parent)
+    inner = await knowledge.about(uri, is_patient=True)
+    assert inner is not None
+    assert (inner.project, inner.placed) == (file.parent, ())

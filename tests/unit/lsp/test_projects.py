@@ -35,6 +35,28 @@ def test_an_open_document_belongs_to_the_nearest_trail_alone(tmp_path: Path) -> 
     assert owned == {"a.py": [("a.py", "a.py")], "b.py": [("b.py", "b.py")]}
 
 
+def test_a_trail_that_appears_nearer_takes_over_while_the_user_types(tmp_path: Path) -> None:
+    text = "value = compute(1)\n"
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner/a.py").write_text(text)
+    writer = TrailWriter(tmp_path)
+    writer.environment()
+    writer.line("inner/a.py", 1, 1)
+    documents = Documents()
+    projects, uri = Projects(documents), (tmp_path / "inner/a.py").as_uri()
+    documents.open(uri, 1, text)
+
+    def path() -> str | None:
+        snapshot = projects.snapshot(uri)
+        return None if snapshot is None else snapshot.path
+
+    assert path() == "inner/a.py"
+    TrailWriter(tmp_path / "inner")
+    assert path() == "a.py"
+    documents.set_typing(uri, now=True)
+    assert path() == "a.py"
+
+
 def test_a_trail_is_one_however_the_path_of_a_file_is_spelled(tmp_path: Path) -> None:
     TrailWriter(tmp_path)
     projects = Projects(Documents())
