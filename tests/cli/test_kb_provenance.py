@@ -153,6 +153,18 @@ def test_a_session_becomes_a_source_that_is_an_ais_word(kb: Knowledge) -> None:
     assert kb("doctor").out.strip() == "0 errors, 0 warnings"
 
 
+def test_a_copy_of_the_trail_in_a_file_is_still_an_ais_word(kb: Knowledge) -> None:
+    entries = json.loads((kb.root / ".ai-audit/manifest.json").read_bytes())["entries"]
+    key = next(key for key, entry in entries.items() if entry["type"] == "decision")
+    source = kb("provenance", "add", key[:12]).out.strip()
+    content = (kb.root / ".vouch/sources" / source / "content").read_bytes()
+    (kb.root / "notes.md").write_bytes(content)
+    copied_only = kb.claim("The decision was noted", "notes.md:1")
+    [evidence] = kb.report()[copied_only]["evidence"]
+    assert evidence["from_trail"]
+    assert kb.resting(kb.report("--check", code=1)) == {copied_only}
+
+
 def test_a_decision_becomes_a_source(kb: Knowledge) -> None:
     entries = json.loads((kb.root / ".ai-audit/manifest.json").read_bytes())["entries"]
     key, entry = next(each for each in entries.items() if each[1]["type"] == "decision")

@@ -180,7 +180,10 @@ def _elsewhere(snapshot: KnowledgeSnapshot, identifier: str) -> EvidenceAuthorsh
 def _authorship(
     snapshot: KnowledgeSnapshot, project: Path, identifiers: set[str]
 ) -> Iterator[EvidenceAuthorship]:
-    yield from _of_trails(snapshot, identifiers)
+    of_trails = _of_trails(snapshot, identifiers)
+    for identifier in sorted(of_trails):
+        yield EvidenceAuthorship(identifier, is_trail=True)
+    identifiers = identifiers - of_trails  # an AI's word in whichever file it stands
     lines = {
         path: [
             cited_lines
@@ -198,17 +201,19 @@ def _authorship(
             yield from _in_file(trails, snapshot, path, lines.get(path, []), whole.get(path, []))
 
 
-def _of_trails(snapshot: KnowledgeSnapshot, identifiers: set[str]) -> Iterator[EvidenceAuthorship]:
-    """Yield what cites a source that was made from a trail."""
+def _of_trails(snapshot: KnowledgeSnapshot, identifiers: set[str]) -> set[str]:
+    """Return what cites a source that was made from a trail."""
     sources = {
         identifier
         for identifier, source in snapshot.objects[Kind.SOURCE].items()
         if PROVENANCE_MEMBER in (source.get("metadata") or {})
     }
-    for identifier in sorted(identifiers):
-        evidence = snapshot.get(Kind.EVIDENCE, identifier)
-        if identifier in sources or (evidence and evidence["source_id"] in sources):
-            yield EvidenceAuthorship(identifier, is_trail=True)
+    return {
+        identifier
+        for identifier in identifiers
+        if identifier in sources
+        or (snapshot.get(Kind.EVIDENCE, identifier) or {}).get("source_id") in sources
+    }
 
 
 def _whole_files(
