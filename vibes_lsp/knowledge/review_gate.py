@@ -207,7 +207,7 @@ class ReviewGate:
             return _decide(change, pending, "rejected", reason)
 
     def expire(self, *, actor: str, after_days: int | None = None) -> list[ProposalDecision]:
-        """Reject the proposals that waited for too long.
+        """Reject the proposals that waited for too long, but none whose approval is begun.
 
         Args:
             actor: Who does it.
@@ -224,7 +224,7 @@ class ReviewGate:
             ]
 
     def overdue(self, after_days: int | None = None) -> list[Proposal]:
-        """Return the proposals that waited for too long.
+        """Return the proposals that waited for too long, but none whose approval is begun.
 
         Args:
             after_days: For how long; None for the setting of the project.
@@ -234,7 +234,11 @@ class ReviewGate:
         """
         days = after_days or self._knowledge.config().review.expire_pending_after_days
         limit = self._now() - timedelta(days=days)
-        return [proposal for proposal in self.pending() if proposal.proposed_at < limit]
+        return [
+            proposal
+            for proposal in self.pending()
+            if proposal.proposed_at < limit and self._can_be_rejected(proposal)
+        ]
 
     def pending(self) -> list[Proposal]:
         """Return the proposals that wait for a decision, the oldest first."""
@@ -360,6 +364,11 @@ class ReviewGate:
         if pending.status != "pending":
             raise DecidedOtherwise(f"proposal {proposal_id} is {pending.status}")
         return pending
+
+    def _can_be_rejected(self, pending: Proposal) -> bool:
+        with suppress(VibesError):
+            return not self._is_begun(pending)
+        return False  # whether its object is there, cannot be read
 
     def _is_begun(self, pending: Proposal) -> bool:
         """Return whether another program wrote the object of a proposal, but not its decision.

@@ -16,7 +16,9 @@ from vibes_lsp.knowledge.audit_log import check_chain, read_events
 from vibes_lsp.knowledge.drafts import ClaimDraft
 from vibes_lsp.knowledge.health import doctor
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
+from vibes_lsp.knowledge.object_format import dump_yaml
 from vibes_lsp.knowledge.object_index import open_index
+from vibes_lsp.knowledge.objects import Kind, Proposal
 from vibes_lsp.knowledge.review_gate import ReviewGate
 from vibes_lsp.knowledge.sources import register_source
 
@@ -104,4 +106,20 @@ def test_a_rejection_is_logged_as_one_whatever_its_reason(tmp_path: Path) -> Non
     assert [each.proposal.id for each in later.expire(actor="ada")] == [second]
     events = {each["object_ids"][0]: each["event"] for each in read_events(knowledge)}
     assert (events[first], events[second]) == ("proposal.reject", "proposal.expire")
+    assert findings(knowledge) == []
+
+
+def test_a_proposal_whose_object_another_program_wrote_does_not_expire(tmp_path: Path) -> None:
+    knowledge = create_knowledge_base(tmp_path)
+    begun, waiting = propose(knowledge), propose(knowledge, "Sessions end")
+    proposal = knowledge.read(Kind.PENDING, begun)
+    assert isinstance(proposal, Proposal)
+    payload = proposal.payload
+    path = knowledge.file_of(Kind.CLAIM, payload["id"])
+    path.write_bytes(dump_yaml({**payload, "approved_by": "ada"}))
+    gate = ReviewGate(knowledge, lambda: datetime.now(UTC) + timedelta(days=91))
+    assert [overdue.id for overdue in gate.overdue()] == [waiting]
+    assert [decision.proposal.id for decision in gate.expire(actor="ada")] == [waiting]
+    assert findings(knowledge) == []
+    assert gate.approve(begun, actor="ada").object_id == payload["id"]
     assert findings(knowledge) == []
