@@ -138,7 +138,7 @@ def read_snapshot(path: Path) -> KnowledgeSnapshot:
     objects[Kind.PENDING] = {
         identifier: proposal
         for identifier, proposal in pending.items()
-        if proposal["status"] == "pending" and not knowledge.exists(Kind.DECISION, identifier)
+        if knowledge.is_waiting(identifier, proposal["status"])
     }
     return KnowledgeSnapshot(path, objects, _citations(knowledge.project, objects), approvals)
 

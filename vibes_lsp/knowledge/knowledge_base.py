@@ -208,6 +208,10 @@ class KnowledgeBase:
         except (InvalidObject, OSError, ValueError):
             return False
 
+    def is_waiting(self, proposal_id: str, status: str) -> bool:
+        """Return whether a proposal of proposed/ waits: what decided/ has of it counts first."""
+        return status == "pending" and not self.exists(Kind.DECISION, proposal_id)
+
     def read(self, kind: Kind, identifier: str) -> KnowledgeObject | None:
         """Return an object; None if there is none.
 

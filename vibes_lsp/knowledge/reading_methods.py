@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -55,6 +55,7 @@ def status(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
     context.index.refresh()
     number = context.index.counts()
     counts = {kind.value: number[kind] for kind in _COUNTED}
+    waiting = sum(1 for _ in _waiting(context))
     last = last_events(context.knowledge, 1)
     return {
         "root": str(context.knowledge.path),
@@ -63,8 +64,8 @@ def status(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
         **counts,
         "evidence": number[Kind.EVIDENCE],
         "sessions": number[Kind.SESSION],
-        "pending": number[Kind.PENDING],
-        "pending_proposals": number[Kind.PENDING],
+        "pending": waiting,
+        "pending_proposals": waiting,
         "last_audit_at": last[0].get("created_at") if last else None,
         "index_present": True,
     }
@@ -114,9 +115,8 @@ def list_objects(context: MethodContext, kind: Kind, request: parameters.ListPar
     """Return the objects of a kind that have the members of a filter."""
     context.index.refresh([kind])
     conditions = {**(request.model_extra or {}), **(request.filter or {})}
-    matching = [
-        members for members in context.index.members(kind) if _matches(kind, members, conditions)
-    ]
+    stored = _waiting(context) if kind is Kind.PENDING else context.index.members(kind)
+    matching = [members for members in stored if _matches(members, conditions)]
     end = None if request.limit is None else request.offset + request.limit
     items = matching[request.offset : end]
     if context.dialect is Dialect.VOUCH_15:
@@ -221,7 +221,14 @@ def bundle_path(context: MethodContext, path: str) -> Path:
     return context.knowledge.project / path
 
 
-def _matches(kind: Kind, members: dict[str, Any], conditions: Mapping[str, Any]) -> bool:
+def _waiting(context: MethodContext) -> Iterator[dict[str, Any]]:
+    """Yield the proposals that wait for a decision; the index is fresh."""
+    for proposal in context.index.members(Kind.PENDING):
+        if context.knowledge.is_waiting(proposal["id"], proposal["status"]):
+            yield proposal
+
+
+def _matches(members: dict[str, Any], conditions: Mapping[str, Any]) -> bool:
     for name, value in conditions.items():
         if name == "node_id":
             if value not in (members.get("source"), members.get("target")):
@@ -230,7 +237,7 @@ def _matches(kind: Kind, members: dict[str, Any], conditions: Mapping[str, Any])
         member = "type" if name in ("entity_type", "claim_type", "page_type") else name
         if member in members and members[member] != value:
             return False
-    return kind is not Kind.PENDING or members["status"] == "pending"
+    return True
 
 
 def _findings(findings: list[HealthFinding]) -> dict[str, Any]:

@@ -244,11 +244,12 @@ class ReviewGate:
         """Return the proposals that wait for a decision, the oldest first."""
         proposals: list[Proposal] = []
         for file in sorted(self._knowledge.files(Kind.PENDING), key=lambda file: file.id):
-            if not self._knowledge.exists(Kind.DECISION, file.id):
-                with suppress(VibesError):
-                    proposal = self._knowledge.read(Kind.PENDING, file.id)
-                    if isinstance(proposal, Proposal):
-                        proposals.append(proposal)
+            with suppress(VibesError):
+                proposal = self._knowledge.read(Kind.PENDING, file.id)
+                if isinstance(proposal, Proposal) and self._knowledge.is_waiting(
+                    proposal.id, proposal.status
+                ):
+                    proposals.append(proposal)
         return proposals
 
     def find_errors(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections import Counter
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,11 @@ import pytest
 
 from vibes_lsp.errors import DecidedOtherwise, InvalidObject
 from vibes_lsp.knowledge.audit_log import check_chain, read_events
+from vibes_lsp.knowledge.citations import read_snapshot
 from vibes_lsp.knowledge.drafts import ClaimDraft
 from vibes_lsp.knowledge.health import doctor
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
+from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.knowledge.object_format import dump_yaml
 from vibes_lsp.knowledge.object_index import open_index
 from vibes_lsp.knowledge.objects import Kind, Proposal
@@ -123,3 +126,22 @@ def test_a_proposal_whose_object_another_program_wrote_does_not_expire(tmp_path:
     assert findings(knowledge) == []
     assert gate.approve(begun, actor="ada").object_id == payload["id"]
     assert findings(knowledge) == []
+
+
+def test_all_say_alike_which_proposals_wait(tmp_path: Path) -> None:
+    knowledge = create_knowledge_base(tmp_path)
+    waiting, decided, approved_only = (propose(knowledge, text) for text in ("One", "Two", "Three"))
+    kept = knowledge.file_of(Kind.PENDING, decided)
+    content = kept.read_bytes()
+    ReviewGate(knowledge).reject(decided, actor="ada", reason="no")
+    kept.write_bytes(content)  # as a merge in git may bring it back
+    path = knowledge.file_of(Kind.PENDING, approved_only)
+    path.write_bytes(path.read_bytes().replace(b"status: pending", b"status: approved"))
+    gate = ReviewGate(knowledge, lambda: datetime.now(UTC) + timedelta(days=91))
+    with closing(KnowledgeMethods(knowledge, "agent")) as methods:
+        listed = methods.call("kb.list_pending", {})
+        assert [proposal["id"] for proposal in listed] == [waiting]
+        assert methods.call("kb.status", {})["pending"] == 1
+    assert [proposal.id for proposal in gate.pending()] == [waiting]
+    assert list(read_snapshot(knowledge.path).objects[Kind.PENDING]) == [waiting]
+    assert [expired.proposal.id for expired in gate.expire(actor="ada")] == [waiting]
