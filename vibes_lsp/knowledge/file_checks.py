@@ -26,6 +26,7 @@ from vibes_lsp.knowledge.object_format import (
     MemberSpans,
     Span,
     load_page,
+    load_settings,
     load_yaml,
 )
 from vibes_lsp.knowledge.objects import (
@@ -151,7 +152,7 @@ def _known(snapshot: KnowledgeSnapshot, kind: Kind, members: dict[str, Any]) -> 
 
 def _config_faults(text: str) -> Iterator[FileFault]:
     try:
-        members = load_yaml(text.encode("utf-8", "surrogatepass"), "config.yaml")
+        members = load_settings(text.encode("utf-8", "surrogatepass"), "config.yaml")
     except InvalidObject as error:
         line = error.line if isinstance(error, InvalidYaml) else None
         yield FileFault("error", "broken_config", error.message, Span(max(0, (line or 1) - 1)))
