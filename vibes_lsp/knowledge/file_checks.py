@@ -122,9 +122,11 @@ def _proposal_faults(
         message = f"kind: {proposal.kind} cannot be approved here"
         yield FileFault("info", "unknown_kind", message, spans.of(("kind",)))
         return
-    gate = ReviewGate(KnowledgeBase(snapshot.path))
+    knowledge = KnowledgeBase(snapshot.path)
+    if knowledge.exists(Kind.DECISION, proposal.id):
+        return  # it is what it is in decided/
     try:
-        errors = gate.find_errors(kind, proposal.payload, now)
+        errors = ReviewGate(knowledge).approval_errors(kind, proposal, now)
     except VibesError as error:
         errors = [error.message]
     for message in errors:

@@ -172,11 +172,7 @@ class ReviewGate:
                     f"forbidden_self_approval: {actor} made proposal {proposal_id}",
                     hint="let another actor decide, or set review.approver_role: trusted-agent",
                 )
-            kind = _kind_of(pending)
-            errors = self.find_errors(kind, _proposable(pending.payload), now)
-            is_taken = self._knowledge.exists(kind.kind, str(pending.payload.get("id")))
-            if is_taken and not self._is_begun(pending):
-                errors.append(f"id: {kind} {pending.payload.get('id')} exists")
+            errors = self.approval_errors(_kind_of(pending), pending, now)
             if errors:
                 raise InvalidObject(
                     f"proposal {proposal_id} cannot be approved: {'; '.join(errors)}",
@@ -251,6 +247,23 @@ class ReviewGate:
                 ):
                     proposals.append(proposal)
         return proposals
+
+    def approval_errors(self, kind: ProposalKind, pending: Proposal, now: datetime) -> list[str]:
+        """Return why a proposal cannot be approved: rules that it breaks now, or a taken id.
+
+        Args:
+            kind: What the proposal creates.
+            pending: The proposal.
+            now: The time.
+
+        Raises:
+            VibesError: The knowledge base cannot be read.
+        """
+        errors = self.find_errors(kind, _proposable(pending.payload), now)
+        is_taken = self._knowledge.exists(kind.kind, str(pending.payload.get("id")))
+        if is_taken and not self._is_begun(pending):
+            errors.append(f"id: {kind} {pending.payload.get('id')} exists")
+        return errors
 
     def find_errors(
         self,

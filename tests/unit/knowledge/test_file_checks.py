@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from vibes_lsp.errors import InvalidObject
 from vibes_lsp.knowledge.citations import read_snapshot
 from vibes_lsp.knowledge.file_checks import FileFault, check_file
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
-from vibes_lsp.knowledge.object_format import Span
+from vibes_lsp.knowledge.object_format import Span, dump_yaml
+from vibes_lsp.knowledge.objects import Kind
+from vibes_lsp.knowledge.review_gate import ReviewGate
 
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
 
@@ -36,3 +39,26 @@ def test_a_setting_that_was_appended_counts_and_is_no_fault(knowledge: Knowledge
     settings.write_text("review:\n  approver_role: human\nreview:\n  approver_role: nobody\n")
     [fault] = faults(knowledge, "config.yaml")
     assert (fault.code, fault.span) == ("unknown_role", Span(3, 17, 23))
+
+
+def test_a_proposal_has_the_faults_for_which_the_gate_refuses_it(knowledge: KnowledgeBase) -> None:
+    (knowledge.path / "config.yaml").write_text("review:\n  require_citations: false\n")
+    gate, path = ReviewGate(knowledge), "proposed/p.yaml"
+    payload = {"id": "c", "text": "Uncited", "evidence": [], "status": "stable"}
+    members = {"id": "p", "kind": "claim", "proposed_by": "agent", "proposed_at": NOW.isoformat()}
+    waiting = dump_yaml({**members, "status": "pending", "payload": payload})
+    (knowledge.path / path).write_bytes(waiting)
+    assert faults(knowledge, path) == []
+
+    other = knowledge.file_of(Kind.CLAIM, "c")
+    other.write_bytes(dump_yaml({"id": "c", "text": "Another", "evidence": []}))
+    [fault] = faults(knowledge, path)
+    assert (fault.code, fault.message) == ("cannot_be_approved", "id: claim c exists")
+    assert waiting.splitlines()[fault.span.line].strip() == b"id: c"
+    with pytest.raises(InvalidObject, match="id: claim c exists"):
+        gate.approve("p", actor="ada")
+
+    other.unlink()
+    assert gate.approve("p", actor="ada").object_id == "c"
+    (knowledge.path / path).write_bytes(waiting)  # as a merge in git may bring it back
+    assert faults(knowledge, path) == []
