@@ -40,8 +40,8 @@ class Lifecycle:
             The old claim and the new one.
 
         Raises:
-            InvalidObject: They are the same, the old one has another successor, or the new one is
-                itself superseded by the old one, directly or not.
+            InvalidObject: They are the same, the old one is redacted or has another successor, or
+                the new one is itself superseded by the old one, directly or not.
             UnknownId: There is no such claim.
             VibesError: The knowledge base cannot be read or written.
         """
@@ -83,6 +83,7 @@ class Lifecycle:
         """Archive a claim, or a page if no claim has the id.
 
         Raises:
+            InvalidObject: The claim is redacted.
             UnknownId: There is neither.
             VibesError: The knowledge base cannot be read or written.
         """
@@ -94,7 +95,9 @@ class Lifecycle:
                     change.replace(Kind.PAGE, page)
                     change.record("page.archive", [page.id], _because(reason))
                     return page
-            claim = self._changed(self._claim(identifier), status="archived")
+            claim = self._claim(identifier)
+            _refuse_redacted(claim)
+            claim = self._changed(claim, status="archived")
             _write(change, claim)
             change.record("claim.archive", [claim.id], _because(reason))
             return claim
@@ -174,6 +177,7 @@ class Lifecycle:
     def _check_supersession(self, old: Claim, new: Claim) -> None:
         if old.id == new.id:
             raise InvalidObject("a claim cannot supersede itself")
+        _refuse_redacted(old)
         if old.superseded_by is not None and old.superseded_by != new.id:
             raise InvalidObject(f"claim {old.id} is superseded by {old.superseded_by}")
         seen, successor = {new.id}, new.superseded_by
@@ -227,6 +231,12 @@ class Lifecycle:
         if change.create(Kind.RELATION, relation_object):
             change.record("relation.create", [relation_object.id])
         return relation_object.id
+
+
+def _refuse_redacted(claim: Claim) -> None:
+    """Refuse another status for a claim that only its status marks as redacted."""
+    if claim.status == "redacted":
+        raise InvalidObject(f"claim {claim.id} is redacted, and stays so")
 
 
 def _because(reason: str | None) -> dict[str, str]:

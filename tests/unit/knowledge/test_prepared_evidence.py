@@ -137,6 +137,26 @@ def write(knowledge: KnowledgeBase, kind: Kind, identifier: str, **members: obje
     path.write_bytes(dump_yaml({"id": identifier, **times, **members}))
 
 
+def test_a_redacted_claim_stays_redacted(knowledge: KnowledgeBase) -> None:
+    old, new = (
+        call(knowledge, "ada", "approve", proposal_id=propose(knowledge, text=text)["proposal_id"])
+        for text in ("A secret", "No secret")
+    )
+    path = knowledge.file_of(Kind.CLAIM, old["object_id"])
+    members = load_yaml(path.read_bytes(), path.name)
+    path.write_bytes(dump_yaml({**members, "text": "Removed", "status": "redacted"}))
+    content, other = path.read_bytes(), knowledge.file_of(Kind.CLAIM, new["object_id"])
+    other_content = other.read_bytes()
+    for method, params in (
+        ("archive", {"id": old["object_id"]}),
+        ("supersede", {"old_id": old["object_id"], "new_id": new["object_id"]}),
+    ):
+        with pytest.raises(InvalidObject, match="is redacted"):
+            call(knowledge, "ada", method, **params)
+    assert (path.read_bytes(), other.read_bytes()) == (content, other_content)
+    assert findings(knowledge) == []
+
+
 def test_an_approver_that_no_decision_names_is_found(knowledge: KnowledgeBase) -> None:
     proposal = propose(knowledge)["proposal_id"]
     claim = call(knowledge, "ada", "approve", proposal_id=proposal)["object_id"]
