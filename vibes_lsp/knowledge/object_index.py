@@ -45,6 +45,10 @@ _CLOSED_FACTOR: Final = 0.5
 _UNSETTLED: Final = FileStamp(-1, -1, -1, -1)
 """A stamp that no file has, for one that may change again without a new stamp."""
 _SNIPPET_TOKENS: Final = 24
+_SNIPPET_OF_ROW: Final = (
+    "(SELECT snippet(content, -1, '<mark>', '</mark>', '…', ?) FROM content"
+    " WHERE content MATCH ? AND rowid = best.row)"
+)
 _SNIPPET: Final = 240
 _DECODER: Final = FastDecoder(dict[str, Any])
 
@@ -205,30 +209,25 @@ class ObjectIndex:
     ) -> list[Hit]:
         """Return the best matches; all kinds share the frequencies of the words.
 
-        One statement for all kinds: FTS5 counts the rows of each word once per statement.
+        One statement for all kinds: FTS5 counts the rows of each word once per statement. It makes
+        the snippets too, as another program may change the index after it; they take ten times
+        what ranking does, so only the best hits get one.
         """
+        snippet, of_snippet = (
+            (_SNIPPET_OF_ROW, (_SNIPPET_TOKENS, query)) if with_snippets else ("''", ())
+        )
         rows = self._rows(
-            "SELECT row, kind, id, score FROM ("  # noqa: S608  # numbers and constants
+            f"SELECT kind, id, score, {snippet} FROM ("  # noqa: S608  # numbers and constants
             f"  SELECT rowid AS row, {_SCORE} AS score FROM content"
             f"  WHERE content MATCH ? AND rowid >> {_KIND_BITS} IN ({_numbers(kinds)})"
             "  ORDER BY score DESC LIMIT ?"
-            ") JOIN object USING (row) ORDER BY score DESC, kind, id",
-            *(query, limit),
+            ") AS best JOIN object USING (row) ORDER BY score DESC, kind, id",
+            *(*of_snippet, query, limit),
         )
-        snippet = self._snippet if with_snippets else _no_snippet
         return [
-            Hit(Kind(kind), identifier, score, "fts5", snippet(query, row))
-            for row, kind, identifier, score in rows
+            Hit(Kind(kind), identifier, score, "fts5", text)
+            for kind, identifier, score, text in rows
         ]
-
-    def _snippet(self, query: str, row: int) -> str:
-        """Return a snippet; it takes ten times what ranking does, so only the best hits get one."""
-        [(snippet,)] = self._rows(
-            "SELECT snippet(content, -1, '<mark>', '</mark>', '…', ?) FROM content "
-            "WHERE content MATCH ? AND rowid = ?",
-            *(_SNIPPET_TOKENS, query, row),
-        )
-        return str(snippet)
 
     def _with_part(self, text: str, kinds: Sequence[Kind], limit: int) -> list[Hit]:
         """Return what has a text as a part, in any case of letters."""
@@ -399,10 +398,6 @@ def _number(kind: Kind) -> int:
 
 def _numbers(kinds: Iterable[Kind]) -> str:
     return ", ".join(str(_number(kind)) for kind in kinds)
-
-
-def _no_snippet(_query: str, _row: int) -> str:
-    return ""
 
 
 def _by_kind(column: int | None) -> str:

@@ -8,6 +8,7 @@ import sqlite3
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -137,6 +138,27 @@ def test_two_servers_share_an_index(knowledge: KnowledgeBase) -> None:
         assert two.rebuild()[Kind.CLAIM] == 2
         one.refresh()
         assert [hit.id for hit in one.search("jwt")] == ["jwt"]
+
+
+def test_a_search_answers_for_one_moment(
+    knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = ObjectIndex._rows
+
+    def then_reindexed(index: ObjectIndex, statement: str, *values: object) -> list[Any]:
+        answer = rows(index, statement, *values)
+        knowledge.file_of(Kind.CLAIM, "jwt").unlink(missing_ok=True)
+        two.refresh()
+        return answer
+
+    with open_index(knowledge) as one, open_index(knowledge) as two:
+        one.refresh()
+        monkeypatch.setattr(ObjectIndex, "_rows", then_reindexed)
+        hits = one.search("jwt")
+        assert [(hit.id, hit.snippet) for hit in hits] == [
+            ("jwt", "Auth uses <mark>JWT</mark> tokens")
+        ]
+        assert one.search("jwt") == []
 
 
 def age(knowledge: KnowledgeBase) -> None:
