@@ -10,9 +10,16 @@ from mcp import MCPError
 
 from tests.demo.workspace import copied
 from tests.mcp.clients import connected
+from vibes_lsp.mcp import asking
+from vibes_lsp.mcp.served_project import ServedProject
+from vibes_lsp.reports.find import find_annotations
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
+
+    from vibes_lsp.mcp.answers import ReviewQueue, Risks
+    from vibes_lsp.reports.found_annotations import FoundAnnotation
 
 
 ASKING = {"provenance_at", "why", "find_prompts", "risk", "review_queue"}
@@ -116,6 +123,29 @@ async def test_risk_and_the_review_queue_begin_with_the_highest_score(root: Path
         assert not any("review" in each for each in queue["annotations"])
         folder = await server.ask("review_queue", file="web")
         assert {each["filePath"].partition("/")[0] for each in folder["annotations"]} == {"web"}
+
+
+@pytest.mark.parametrize("ask", [asking.risk, asking.review_queue])
+def test_an_edit_whose_file_went_meanwhile_is_not_said_to_be_left(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    ask: Callable[[ServedProject, asking.Selection], Risks | ReviewQueue],
+) -> None:
+    project = ServedProject(copied(tmp_path / "shop").root)
+    project.refresh()
+    before = ask(project, asking.Selection(limit=100)).annotations
+    left = [annotation for annotation in before if annotation.file_path != "src/auth.py"]
+    assert 0 < len(left) < len(before)
+
+    def find_before_it_goes(*arguments: Any) -> list[FoundAnnotation]:
+        annotations = find_annotations(*arguments)
+        (project.root / "src/auth.py").unlink(missing_ok=True)
+        return annotations
+
+    monkeypatch.setattr(asking, "find_annotations", find_before_it_goes)
+    answer = ask(project, asking.Selection(limit=100))
+    assert (len(answer.annotations), answer.more) == (len(left), 0)
+    project.close()
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [

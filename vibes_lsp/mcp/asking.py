@@ -192,7 +192,7 @@ def risk(project: ServedProject, selection: Selection) -> Risks:
         is_scored=policy.computes_scores,
         thresholds={str(band): bound for band, bound in policy.thresholds.items()},
         annotations=answers,
-        more=len(ranked) - len(answers),
+        more=len(ranked[selection.limit :]),
         hint=None if policy.computes_scores else "The project's policy does not score risk.",
         warnings=project.warnings,
     )
@@ -208,7 +208,7 @@ def review_queue(project: ServedProject, selection: Selection) -> ReviewQueue:
     answers = _answers(project, queue[: selection.limit])
     return ReviewQueue(
         annotations=answers,
-        more=len(queue) - len(answers),
+        more=len(queue[selection.limit :]),
         hint="Only a person can review: `vibes review` in a terminal, or an editor.",
         warnings=project.warnings,
     )
