@@ -249,6 +249,11 @@ def test_an_untracked_file_is_reported(tmp_path: Path, run_vibes: RunVibes) -> N
             "uri: expected a file URI, not 'https://example.org/a.py'",
         ),
         (
+            "review",
+            {"uri": "file://[a.py", "lineStart": 1, "lineEnd": 1, "verdict": "approved"},
+            "uri: expected a file URI, not 'file://[a.py'",
+        ),
+        (
             "annotate",
             {**LINES, "range": {"start": {"line": -1, "character": 0}}},
             "range.start.line: expected at least",

@@ -456,8 +456,11 @@ def _path_of(uri: str) -> str:
     Raises:
         WrongArgument: It is the URI of something else.
     """
-    parts = urlsplit(uri)
-    if parts.scheme != "file":
+    try:
+        parts = urlsplit(uri)
+    except ValueError:  # a bracket in the place of a host
+        parts = None
+    if parts is None or parts.scheme != "file":
         raise WrongArgument("uri", f"expected a file URI, not {uri!r}")
     path = unquote(parts.path)
     if len(path) > 2 and path[0] == "/" and path[2] == ":":  # /C:/folder
