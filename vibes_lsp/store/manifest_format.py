@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
+from io import BytesIO
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson, RefusedWrite, VibesError
@@ -146,7 +147,7 @@ def _without_duplicates(content: bytes, keys: int) -> bytes:
 
 def _without_repeated_lines(lines: bytes, conflicting: set[bytes]) -> Iterator[bytes]:
     seen: set[bytes] = set()
-    for line in lines.splitlines(keepends=True):
+    for line in BytesIO(lines):  # a carriage return is white space in a line
         match = _ENTRY.match(line)
         key = match[1] if match else b""
         if key not in seen or key in conflicting or not _is_hash(key):

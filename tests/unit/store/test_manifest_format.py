@@ -214,3 +214,12 @@ def test_branches_that_all_added_entries_merge_by_plain_git(
 )
 def test_only_white_space_with_a_line_break_is_removed(raw: bytes, line: bytes) -> None:
     assert to_one_line(raw) == line
+
+
+def test_a_carriage_return_in_an_entry_ends_no_line() -> None:
+    text = extend(None, entry("first"), entry("second"))
+    text = text.replace(b', "prompt_type"', b',\r"prompt_type"')
+    *before, last, end, _ = text.split(b"\n")
+    doubled = b"\n".join([*before, last, last, end, b""])
+    assert has_duplicates(parse_manifest(doubled))
+    assert add_entries(parse_manifest(doubled), {}) == text
