@@ -207,10 +207,7 @@ def pack_entry(members: Members, config: Config) -> PackedEntry:
     body = text(inline, "reasoning_text") if inline.get("type") == ContextType.REASONING else None
     size = 0 if body is None else len(body.encode("utf-8", "surrogatepass"))
     if size > MAX_TEXT:
-        raise RefusedWrite(
-            f"reasoning text is too long: {size:,} bytes, expected at most {MAX_TEXT:,}",
-            hint="shorten it",
-        )
+        raise _too_long(size)
     if (
         body is None
         or size
@@ -225,7 +222,17 @@ def pack_entry(members: Members, config: Config) -> PackedEntry:
         return PackedEntry(context_hash(entry), entry)
     name = f"{context_hash(inline)}.json.gz"
     entry = {**kept, "external": True, "blob_path": f"blobs/{name}"}
-    return PackedEntry(context_hash(entry), entry, (name, gzip_bytes(canonical_json(inline))))
+    content = canonical_json(inline)
+    if len(content) > MAX_TEXT:  # its quotes and line ends are escaped; no reader unpacks more
+        raise _too_long(len(content))
+    return PackedEntry(context_hash(entry), entry, (name, gzip_bytes(content)))
+
+
+def _too_long(size: int) -> RefusedWrite:
+    return RefusedWrite(
+        f"reasoning text is too long: {size:,} bytes, expected at most {MAX_TEXT:,}",
+        hint="shorten it",
+    )
 
 
 def gzip_bytes(content: bytes) -> bytes:

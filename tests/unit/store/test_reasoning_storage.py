@@ -98,6 +98,11 @@ def test_text_above_the_read_limit_is_rejected() -> None:
         pack_entry(reasoning("x" * (MAX_TEXT + 1)), CONFIG)
 
 
+def test_a_blob_that_no_reader_unpacks_is_rejected() -> None:
+    with pytest.raises(RefusedWrite, match="too long"):
+        pack_entry(reasoning('"' * (MAX_TEXT - 1000)), CONFIG)
+
+
 @pytest.mark.parametrize(
     ("number", "stored"),
     [
