@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
+from io import BytesIO
 from typing import Final
 
 from vibes_lsp.errors import VibesError
@@ -139,18 +140,21 @@ def remove_repeated(directory: AuditDir) -> None:
         RefusedWrite: The log cannot be locked or written.
         UnreadableFile: It cannot be read.
     """
-    if not _repeats(read_file(directory.log) or b""):
+    content = read_file(directory.log) or b""
+    if len(_without_repeated(content)) == len(content):
         return
     with append_lock(directory).acquire():
-        content = read_file(directory.log) or b""
-        kept = b"".join(dict.fromkeys(content.splitlines(keepends=True)))
+        kept = _without_repeated(read_file(directory.log) or b"")
         make_ignored_folder(directory.journal)
         replace_file(write_temporary(directory.journal, kept, like=directory.log), directory.log)
 
 
-def _repeats(log: bytes) -> bool:
-    lines = log.splitlines()
-    return len(set(lines)) < len(lines)
+def _without_repeated(log: bytes) -> bytes:
+    lines = BytesIO(log).readlines()  # a lone \r ends no record
+    kept = dict.fromkeys(lines)
+    if lines and lines[-1] + b"\n" in kept:  # the last one has no line end, and repeats another
+        del kept[lines[-1]]
+    return b"".join(kept)
 
 
 def _open(index: CommitIndex, directory: AuditDir) -> _StagedTrail | None:
