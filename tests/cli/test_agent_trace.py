@@ -376,6 +376,18 @@ def test_an_export_keeps_the_records_of_other_tools(repository: Repository) -> N
         assert len(file.read_bytes().splitlines()) == 3
 
 
+def test_an_export_splits_no_record_at_a_lone_carriage_return(repository: Repository) -> None:
+    foreign = b'{"id": "x",\r"version": "0.1.0",\r"files": []}\r\n'
+    file = write(repository)
+    file.write_bytes(foreign)
+    record_edit(repository, "one = 1\ntwo = 2\n", 1, 2)
+    for _ in range(2):
+        done = vibes("export", "agent-trace", ".agent-trace/traces.jsonl", cwd=repository.path)
+        assert done.code == 0, done.err
+        assert file.read_bytes().startswith(foreign)
+        assert file.read_bytes().count(b"\n") == 2
+
+
 def test_an_export_never_overwrites_a_file_that_it_cannot_read(repository: Repository) -> None:
     record_edit(repository, "one = 1\ntwo = 2\n", 1, 2)
     file = repository.write("notes.txt", "remember the milk\n")

@@ -445,7 +445,7 @@ def merged_file(before: bytes | None, exported: ExportedTraces) -> tuple[bytes, 
     new = exported.lines()
     kept: list[bytes] = []
     changed = 0
-    for number, line in enumerate((before or b"").splitlines(), 1):
+    for number, line in enumerate((before or b"").split(b"\n"), 1):  # not at a lone \r
         if not line.strip():
             continue
         try:
@@ -454,7 +454,7 @@ def merged_file(before: bytes | None, exported: ExportedTraces) -> tuple[bytes, 
             raise MalformedJson(error.reason, line=number) from None
         replacement = new.pop(text(record, "id") or "", None)
         is_own = OWN_METADATA in mapping(record, "metadata")
-        if replacement is not None and is_own and replacement != line:
+        if replacement is not None and is_own and replacement != line.removesuffix(b"\r"):
             changed += 1
             kept.append(replacement)
         else:

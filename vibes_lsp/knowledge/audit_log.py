@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from io import BytesIO
 from typing import Any, BinaryIO, Final
 
 from vibes_lsp.errors import InvalidObject, UnreadableFile
@@ -267,7 +268,7 @@ def _lines_backwards(knowledge: KnowledgeBase, size: int | None = None) -> Itera
             file.seek(start)
             rest = file.read(at - start) + rest
             at = start
-            lines = rest.splitlines(keepends=True)
+            lines = BytesIO(rest).readlines()  # a lone \r ends no event
             rest = lines[0] if at > 0 else b""
             yield from (line for line in reversed(lines[1 if at > 0 else 0 :]) if line.strip())
 

@@ -163,7 +163,7 @@ def parse_entry_lines(content: bytes) -> tuple[dict[str, msgspec.Raw], int]:
     """
     entries: dict[str, msgspec.Raw] = {}
     invalid = 0
-    for line in content.splitlines():
+    for line in content.split(b"\n"):  # a lone \r ends no entry
         text = line.strip().strip(b",")
         if not text:
             continue

@@ -183,6 +183,16 @@ def test_a_line_that_was_cut_does_not_swallow_the_next_event(knowledge: Knowledg
     assert [each["event"] for each in read_events(knowledge)] == ["claim.create", "claim.confirm"]
 
 
+def test_a_lone_carriage_return_ends_no_event(knowledge: KnowledgeBase) -> None:
+    record(knowledge, "claim.create")
+    log = knowledge.audit_log
+    log.write_bytes(log.read_bytes().replace(b'{"', b'{\r"', 1))
+    record(knowledge, "claim.confirm")
+    for events in (list(read_events(knowledge)), last_events(knowledge, 9)):
+        assert [event["event"] for event in events] == ["claim.create", "claim.confirm"]
+    assert check_chain(knowledge) == (None, 0)
+
+
 @given(st.integers(0, 60), st.integers(0, 60), st.integers(1, 3000))
 def test_the_last_events_are_those_at_the_end(
     tmp_path_factory: pytest.TempPathFactory, count: int, tail: int, length: int

@@ -204,6 +204,14 @@ def test_entries_in_the_files_of_other_tools_are_folded_and_the_files_stay(
     assert fold_journal(directory) == 0
 
 
+def test_a_lone_carriage_return_ends_no_entry(directory: AuditDir) -> None:
+    directory.journal.mkdir()
+    line = json.dumps({context_hash(prompt("a")): prompt("a")}).replace(", ", ",\r")
+    (directory.journal / "agent-7.jsonl").write_bytes(f"{line}\r\n".encode())
+    assert fold_journal(directory) == 1
+    assert read_strictly(directory).entries[context_hash(prompt("a"))] == prompt("a")
+
+
 def test_an_invalid_line_is_kept(directory: AuditDir, writer: AuditWriter) -> None:
     key = writer.entry(prompt("a"))
     with entries_file(directory).open("ab") as journal:
