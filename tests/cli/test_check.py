@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import jsonschema
@@ -275,6 +276,25 @@ def test_a_missing_entry_of_the_base_is_reported(project: Project, run_vibes: Ru
     project.repository.commit("More")
     project.writer.files.manifest.write_bytes(before)
     done = run_vibes("check", "--base", "HEAD", cwd=project.root)
+    assert (
+        f".ai-audit/manifest.json: error[base-entry] entry {key[:8]} of commit {project.repository.head()[:8]} was removed"
+        in done.lines
+    )
+
+
+def test_a_missing_entry_of_a_base_in_another_format_is_reported(
+    project: Project, run_vibes: RunVibes
+) -> None:
+    manifest = project.writer.files.manifest
+    project.writer.command("make")
+    content = json.loads(manifest.read_bytes())
+    manifest.write_text(json.dumps(content, indent=4))
+    project.repository.commit("More")
+    key = next(iter(content["entries"]))
+    del content["entries"][key]
+    manifest.write_text(json.dumps(content, indent=4))
+    done = run_vibes("check", "--base", "HEAD", cwd=project.root)
+    assert done.code == 1, done.err
     assert (
         f".ai-audit/manifest.json: error[base-entry] entry {key[:8]} of commit {project.repository.head()[:8]} was removed"
         in done.lines

@@ -59,11 +59,11 @@ def changed_entries(
         return ChangedEntries(entries)
     content = repository.read_file_below(commit, folder, name)
     manifest = parse_manifest(content)
-    entries = {
-        key: raw
-        for key in manifest
-        if key not in on_disk or on_disk.raw(key) != (raw := manifest.raw(key))
-    }
+    entries = {}
+    for key in manifest:
+        raw = manifest.raw(key)
+        if key not in on_disk or on_disk.raw(key) != raw:
+            entries[key] = raw
     is_broken = manifest.form == ManifestForm.BROKEN and split_lines(content) != split_lines(
         on_disk.data
     )

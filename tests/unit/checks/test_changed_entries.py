@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vibes_lsp.checks.changed_entries import compare_lines
+from tests.trails import Repository
+from vibes_lsp.checks.changed_entries import changed_entries, compare_lines
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.store.manifest import ManifestForm, parse_manifest
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 KEYS = [f"{number:064x}" for number in range(4)]
 ENTRIES = st.sampled_from(
@@ -69,3 +74,20 @@ def test_a_manifest_in_our_format_is_not_parsed_whole() -> None:
     now = manifest(**{KEYS[0]: {"a": 1}, KEYS[1]: {"a": 3}}) + b"\n}}\n"
     found = compare_lines(before.splitlines(keepends=True), parse_manifest(now))
     assert found == {KEYS[1]: b'{"a": 2}', KEYS[2]: b"{}"}
+
+
+def test_each_entry_of_another_format_has_its_own_bytes(tmp_path: Path) -> None:
+    def manifest(*entries: dict[str, int]) -> str:
+        return json.dumps({"entries": dict(zip(KEYS, entries, strict=False))}, indent=4)
+
+    repository = Repository(tmp_path / "project")
+    repository.write("manifest.json", manifest({"a": 0}, {"a": 1}, {"a": 2}, {"a": 3}))
+    commit = repository.commit("Manifest")
+    on_disk = parse_manifest(manifest({"a": 0}, {"a": 7}).encode())
+    git = open_repository(repository.path)
+    assert git is not None
+    changed = changed_entries(git, commit, repository.path, "manifest.json", on_disk)
+    git.close()
+    assert {key: changed.entry(key) for key in changed.entries} == {
+        KEYS[number]: {"a": number} for number in (1, 2, 3)
+    }
