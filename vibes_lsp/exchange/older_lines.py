@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
@@ -36,10 +36,17 @@ def older_edits(trail: Trail, edits: Mapping[int, ImportedEdit]) -> frozenset[in
         trail: The trail, refreshed.
         edits: The edits that are new.
     """
-    project = trail.directory.project
-    repository = open_repository(project) if edits else None
+    repository = open_repository(trail.directory.project) if edits else None
     if repository is None:
         return frozenset()
+    with closing(repository):
+        return _older_edits(trail, repository, edits)
+
+
+def _older_edits(
+    trail: Trail, repository: Repository, edits: Mapping[int, ImportedEdit]
+) -> frozenset[int]:
+    project = trail.directory.project
     older: set[int] = set()
     starts: dict[str, datetime] = {}
     versions = _versions(repository, project, {edit.path for edit in edits.values()})
@@ -59,7 +66,6 @@ def older_edits(trail: Trail, edits: Mapping[int, ImportedEdit]) -> frozenset[in
                 number for number, edit in edits_in_file.items() if file.had(edit, starts)
             }
         if not newly_older:
-            repository.close()
             return frozenset(older)
         older |= newly_older
 

@@ -10,6 +10,7 @@ import pytest
 from tests.trails import Repository, TrailWriter
 from tests.trails.repository import START
 from tests.unit.trail.trails import read_trail
+from vibes_lsp.exchange import older_lines
 from vibes_lsp.exchange.import_plan import (
     ImportedEdit,
     ImportedSession,
@@ -17,6 +18,7 @@ from vibes_lsp.exchange.import_plan import (
     ImportSource,
 )
 from vibes_lsp.exchange.older_lines import older_edits
+from vibes_lsp.git.repository import open_repository
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.recording.arguments import Model, Tool
 
@@ -114,3 +116,21 @@ def test_what_is_not_there_is_not_older(repository: Repository, tmp_path: Path) 
     assert (
         older_edits(read_trail(tmp_path / "plain"), {0: imported(made, (1, 2), 20)}) == frozenset()
     )
+
+
+def test_git_ends_with_a_failure(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit(repository, ABOVE, MADE)
+    commit(repository, ABOVE, OTHER)
+    again = commit(repository, ABOVE, MADE)
+    git = open_repository(repository.path)
+    assert git is not None
+
+    def fail(*_: object) -> None:
+        assert git.objects.contents(f"{again}:a.py") is not None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(older_lines, "open_repository", lambda _: git)
+    monkeypatch.setattr(older_lines, "came_from", fail)
+    with pytest.raises(KeyboardInterrupt):
+        older(repository, imported(again, (5, 6), 20))
+    assert git.objects.contents(f"{again}:a.py") is None
