@@ -279,6 +279,25 @@ def test_temporary_files_of_ended_programs_are_removed_on_request(
     assert (old.exists(), new.exists()) == (False, True)
 
 
+def test_a_temporary_file_that_cannot_be_removed_is_a_failure(
+    project: Project, run_vibes: RunVibes
+) -> None:
+    audit = project.recorder.directory.path
+    stuck, old = (audit / f"{digit * 16}.tmp" for digit in "01")
+    stuck.mkdir()
+    old.touch()
+    for path in (stuck, old):
+        os.utime(path, (time.time() - 7200,) * 2)
+    done = run_vibes("doctor", "--fix", "--json", cwd=project.root)
+    failures = [fix["message"] for fix in done.json["fixes"] if fix["failed"]]
+    removed = [fix["message"] for fix in done.json["fixes"] if not fix["failed"]]
+    assert [message.partition(":")[0] for message in failures] == [
+        f".ai-audit/{stuck.name} cannot be removed"
+    ]
+    assert removed == ["removed 1 file of ended programs"]
+    assert (stuck.exists(), old.exists()) == (True, False)
+
+
 @posix_only
 def test_a_repair_follows_no_link_out_of_the_trail(
     project: Project, run_vibes: RunVibes, tmp_path: Path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -72,14 +71,19 @@ def _permissions(directory: AuditDir) -> Iterator[Fix]:
 
 
 def _temporary_files(directory: AuditDir, now: datetime) -> Iterator[Fix]:
-    abandoned = abandoned_files(directory, now)
-    for path in abandoned:
-        with suppress(OSError):
+    removed = 0
+    for path in abandoned_files(directory, now):
+        try:
             path.unlink(missing_ok=True)
-    if abandoned:
+            removed += 1
+        except OSError as error:
+            name = path.relative_to(directory.project).as_posix()
+            message = f"{name} cannot be removed: {error.strerror}"
+            yield Fix("temporary files", message, failed=True)
+    if removed:
         yield Fix(
             "temporary files",
-            f"removed {pluralize(len(abandoned), 'file', 'files')} of ended programs",
+            f"removed {pluralize(removed, 'file', 'files')} of ended programs",
         )
 
 
