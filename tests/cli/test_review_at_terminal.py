@@ -328,6 +328,27 @@ def test_a_long_range_is_approved_only_after_all_lines_were_shown(
         assert shown.wait_for_exit() == 0
 
 
+@pytest.mark.parametrize("key", ["p", "f"])
+def test_a_long_range_is_approved_with_others_only_after_all_lines_were_shown(
+    story: ReviewProject, key: str
+) -> None:
+    long = "".join(f"value_{number} = {number}\n" for number in range(400))
+    prompt = story.prompt("Count.")
+    story.line("long.py", 1, 400, text=long, risk_score=0.95, prompt=prompt)
+    story.file("long.py", long)
+    with terminal("review", "--file", "long.py", cwd=story.root) as shown:
+        answer(shown, key)
+        assert "not all lines were shown" in shown.wait_for("] ")
+        shown.press("v")
+        answer(shown, key)
+        shown.wait_for("approve all 1")
+        shown.wait_for("[y/n] ")
+        assert story.verdicts() == []
+        shown.press("y")
+        shown.wait_for("1 approved")
+        assert shown.wait_for_exit() == 0
+
+
 def test_hostile_text_is_inert(story: ReviewProject) -> None:
     text = 'x = "\x1b]0;owned\x07\u202e"\n' * 3
     evil = story.line(

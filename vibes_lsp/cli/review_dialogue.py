@@ -143,11 +143,16 @@ class ReviewDialogue:
             pass
 
     def _approve(self, inspection: Inspection) -> bool:
-        if not self._all_lines_shown:
-            print_line("not all lines were shown; press v to show them")
+        if not self._may_approve():
             return False
         self._record([inspection], Verdict.APPROVED)
         return True
+
+    def _may_approve(self) -> bool:
+        """Return whether all lines of the annotation were shown; say so if not."""
+        if not self._all_lines_shown:
+            print_line("not all lines were shown; press v to show them")
+        return self._all_lines_shown
 
     def _reject(self, inspection: Inspection) -> bool:
         note = _ask_note()
@@ -186,6 +191,8 @@ class ReviewDialogue:
 
     def _approve_all(self, inspection: Inspection, key: str) -> bool:
         """Approve the queued annotations of the same prompt or file, after a confirmation."""
+        if not self._may_approve():
+            return False
         member, name = _GROUPS[key]
         value = inspection.facts.get(member)
         if value is None:
