@@ -448,8 +448,8 @@ def _start(root: Path, name: str) -> str | None:
     refs = [pattern.format(name) for pattern in _REF_PATTERNS]
     try:
         listed = run_git(root, "for-each-ref", "--format=%(objectname) %(refname)", *refs)
-        pairs = (line.split(" ", 1) for line in listed.decode("utf-8", "replace").splitlines())
-        hashes = {ref: identifier for identifier, ref in pairs}
+        lines = listed.decode("utf-8", "replace").split("\n")[:-1]  # names may have other line ends
+        hashes = {ref: identifier for identifier, ref in (line.split(" ", 1) for line in lines)}
         matches = [ref for ref in refs if ref in hashes]
         if matches and _SHORT_HASH.fullmatch(name):
             matches += run_git(root, "rev-parse", f"--disambiguate={name}").decode().split()

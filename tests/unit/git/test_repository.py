@@ -81,6 +81,15 @@ def test_a_revision_that_names_no_commit(repository: Repository, revision: str) 
         open_git(repository).resolve(revision)
 
 
+def test_a_name_of_a_branch_may_have_unicode_line_ends(repository: Repository) -> None:
+    head = repository.commit("First")
+    repository.git("branch", "topic/a\u2028b\x85c")
+    git = open_git(repository)
+    assert git.resolve("topic/a\u2028b\x85c") == head
+    with pytest.raises(HistoryUnavailable):
+        git.resolve("topic")
+
+
 def test_a_file_at_a_commit(repository: Repository) -> None:
     path = repository.write("größe und maß/a b.py", b"one\r\n\xff\n")
     first = repository.commit("First")
