@@ -128,13 +128,15 @@ class CommitRecords:
             for record in self._records.of_file(self._path(name))
             if record.is_of_text(content)
         ]
-        latest = self._latest_parent(commit) + _SECOND
-        if all(record.moment >= latest for record in records) and not _overlap(records):
+        latest, end = self._latest_parent(commit) + _SECOND, self._end(commit)
+        is_certain = all(latest <= record.moment < end for record in records)
+        if is_certain and not _overlap(records):
             return exact_owners(records, self.blob(commit, name))
         own = {record.id for record in self.brought([(commit, name)])[commit, name].records}
         mine = [record for record in records if record.id in own or record.is_of(commit)]
         mine.sort(key=lambda record: (record.id in own, record.moment), reverse=True)
-        others = [record for record in records if record not in mine]
+        # A text that was committed before the edit is not the edit's.
+        others = [record for record in records if record not in mine and record.moment < end]
         if others:  # a text that a commit took away, and that is there again, is not an edit's
             log = self._repository.objects.contents(f"{commit}:{self._log(name)}")
             others = [
@@ -364,6 +366,11 @@ class CommitRecords:
         known = self._repository.objects.commit(commit)
         parents = map(self._repository.objects.commit, () if known is None else known.parents)
         return max((parent.moment for parent in parents if parent is not None), default=_NEVER)
+
+    def _end(self, commit: str) -> datetime:
+        """Return the time from which on no edit is committed by a commit."""
+        known = self._repository.objects.commit(commit)
+        return _NEVER if known is None else known.moment + _SECOND
 
     def _lines_of(self, commit: str, name: str, *, is_boundary: bool) -> AbstractSet[int]:
         """Return the lines of a file that blame gives to the commit."""

@@ -144,6 +144,21 @@ def test_what_a_commit_took_away_is_not_an_edits_when_it_is_typed_again(files: F
     assert files.owned("a.py") == {}
 
 
+@pytest.mark.parametrize("is_log_committed", [False, True], ids=["log-on-disk", "log-in-head"])
+def test_what_was_committed_before_a_record_of_the_same_text_is_not_its_edits(
+    files: Files, *, is_log_committed: bool
+) -> None:
+    """A record that names a person's whole file is no proof that an AI wrote it."""
+    files.write("b.py", *PERSON)
+    files.repository.commit("Start", date="2026-02-03T07:00:00+00:00")
+    files.write("a.py", *BLOCK)
+    files.repository.commit("A person's", date="2026-02-03T08:00:00+00:00")
+    files.edit("a.py", 1, 6, *BLOCK, timestamp="2026-02-03T10:00:00.000Z")
+    if is_log_committed:
+        files.repository.commit("The log", date=AFTER)
+    assert files.owned("a.py") == {}
+
+
 def test_lines_are_claims_where_git_lacks_objects(
     files: Files, monkeypatch: pytest.MonkeyPatch
 ) -> None:
