@@ -277,3 +277,20 @@ def test_without_git_there_is_nothing_to_merge_with(tmp_path: Path, run_vibes: R
     done = run_vibes("merge", cwd=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert "is not in a git work tree" in done.err
+
+
+def test_a_partial_clone_that_lacks_the_other_side_merges_nothing(
+    tmp_path: Path, run_vibes: RunVibes
+) -> None:
+    (tmp_path / "origin").mkdir()
+    branches = Branches(tmp_path / "origin", run_vibes)
+    branches.repository.switch("main")
+    branches.repository.git("config", "uploadpack.allowFilter", "true")
+    origin = branches.root.as_uri()
+    branches.repository.git("clone", "-q", "--filter=blob:none", origin, str(tmp_path / "clone"))
+    log = tmp_path / "clone/.ai-audit/annotations.jsonl"
+    before = log.read_bytes()
+    failed = run_vibes("merge", "origin/topic", cwd=tmp_path / "clone")
+    assert failed.code == 2
+    assert "which lacks objects" in failed.err
+    assert log.read_bytes() == before

@@ -142,16 +142,13 @@ class Repository:
         """
         blob = self._blob(commit, self.prefix_of(folder) + name)
         content = None if blob is None else self.objects.contents(blob)
-        if content is not None or blob is None or not self._is_there(blob):
+        if content is not None or blob is None:
             return content
-        return run_git(self.root, "cat-file", "blob", blob)  # it is large, or damaged
+        return run_git(self.root, "cat-file", "blob", blob)  # it is large, damaged or missing
 
     def has_file_below(self, commit: str, folder: Path, name: str) -> bool:
         """Whether a commit has a file; the arguments are those of `read_file_below`."""
-        blob = self._blob(commit, self.prefix_of(folder) + name)
-        if blob is None:
-            return False
-        return self.objects.contents(blob, _MAX_IN_MEMORY) is not None or self._is_there(blob)
+        return self._blob(commit, self.prefix_of(folder) + name) is not None
 
     def read_lines_below(self, commit: str, folder: Path, name: str) -> Iterator[bytes]:
         """Yield the lines of a file that may exceed memory; none if the commit has no such file.
@@ -162,21 +159,22 @@ class Repository:
         content = None if blob is None else self.objects.contents(blob, _MAX_IN_MEMORY)
         if content is not None:
             yield from bounded_lines(io.BytesIO(content))
-        elif blob is not None and self._is_there(blob):
+        elif blob is not None:
             with git_lines(self.root, "cat-file", "blob", blob, bounded=True) as lines:
                 yield from lines
 
     def _blob(self, commit: str, name: str) -> str | None:
-        """Return the blob of a file or symbolic link; None if the commit does not have it."""
-        entry = self.objects.entry(commit, name)
-        return None if entry is None or entry.is_folder or entry.is_submodule else entry.id
+        """Return the blob of a file or symbolic link; None if the commit does not have it.
 
-    def _is_there(self, blob: str) -> bool:
-        """Whether git has a blob, which a partial clone may lack."""
-        try:
-            return run_git(self.root, "cat-file", "-t", blob).strip() == b"blob"
-        except HistoryUnavailable:
-            return False
+        None for an unknown commit, too.
+
+        Raises:
+            HistoryUnavailable: Git lacks one of the commit's folders.
+        """
+        if self.objects.commit(commit) is None:
+            return None
+        entry = self.objects.certain_entry(commit, name)
+        return None if entry is None or entry.is_folder or entry.is_submodule else entry.id
 
     def relative_path(self, path: Path) -> str:
         """Return git's path for an absolute path."""

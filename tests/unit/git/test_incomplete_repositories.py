@@ -174,6 +174,23 @@ def test_a_partial_clone_fetches_nothing(repository: Repository, tmp_path: Path)
     git.close()
 
 
+@pytest.mark.parametrize("lacking", ["blob:none", "tree:0"])
+def test_a_file_that_a_partial_clone_lacks_is_no_absent_one(
+    repository: Repository, tmp_path: Path, lacking: str
+) -> None:
+    repository.write("src/a.py", "one\n")
+    first = repository.commit("first")
+    repository.write("src/a.py", "two\n")
+    repository.commit("second")
+    clone = partial_clone(repository, tmp_path / "clone", f"--filter={lacking}")
+    git = open_git(clone)
+    with pytest.raises(HistoryUnavailable, match=r"cannot read|partial clone"):
+        git.read_file_below(first, clone.path / "src", "a.py")
+    with pytest.raises(HistoryUnavailable, match=r"cannot read|partial clone"):
+        list(git.read_lines_below(first, clone.path / "src", "a.py"))
+    git.close()
+
+
 def test_an_error_in_a_partial_clone_says_what_to_fetch(
     repository: Repository, tmp_path: Path
 ) -> None:
