@@ -101,3 +101,14 @@ def test_boilerplate_that_replaces_a_line_leaves_the_lines_around_it() -> None:
 
 def test_boilerplate_at_the_end_may_be_the_line_before_it() -> None:
     assert came_from(["first_value = 1", "}"], ["first_value = 1", "}", "}"]) == [0, -1, -1]
+
+
+def test_texts_that_need_a_pass_for_each_line_are_given_up() -> None:
+    """Each pass finds one unique line, behind which the next one becomes unique."""
+    old: list[str] = []
+    new: list[str] = []
+    for number in range(4_000, 1, -1):
+        old += [f"line {number - 1}", f"line {number}"]
+        new += ["}", f"line {number}"]
+    matched = sum(place >= 0 for place in align(old, new))
+    assert 0 < matched < 1_000

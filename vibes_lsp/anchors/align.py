@@ -18,6 +18,13 @@ from vibes_lsp.anchors.sliders import lone_blocks, settle_blocks
 Stretch: TypeAlias = tuple[int, int, int, int]
 """First line and line after the last, of the old text, then of the new one."""
 
+_MAX_PASSES: Final = 64
+"""How often both texts are searched for unique lines, on average: a text may be made to need a pass
+for each of its lines. What is left then counts as changed."""
+
+_MIN_WORK: Final = 1_000_000
+"""Lines that are searched in any case."""
+
 _MAX_CELLS: Final = 4_000_000
 """Product of line counts up to which a stretch without unique lines is compared in full."""
 
@@ -26,10 +33,14 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
     """Return the index of the new line for each old line, -1 if it is gone; ascending."""
     partners = [-1] * len(old)
     stretches = [(0, len(old), 0, len(new))]
+    left = _MAX_PASSES * (len(old) + len(new)) + _MIN_WORK
     while stretches:
         first, last, start, end = _trimmed(old, new, stretches.pop(), partners)
         if first == last or start == end:
             continue
+        left -= last - first + end - start
+        if left < 0:
+            break
         pairs = _unique_pairs(old, new, (first, last, start, end))
         if any(pair[1] > following[1] for pair, following in pairwise(pairs)):
             pairs = ascending(pairs)
