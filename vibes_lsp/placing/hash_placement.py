@@ -6,9 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Final
 
 from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.line_hashes import distinctive_numbers, line_hash
+
+_MAX_COMPARED: Final = 1_000_000
+"""Lines that are compared to find a whole block. One that needs more has no distinctive line, and
+is not found: a text and a record may be made to need hours."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +82,20 @@ def place_hashes(
 
 
 def _whole(block: Sequence[str], text: HashedText, candidates: AbstractSet[int]) -> list[int]:
-    """Return where a block stands as one; looked for by its rarest line."""
+    """Return where a block stands as one; looked for by its rarest line, if that is rare."""
     rarest = min(range(len(block)), key=lambda number: len(text.places.get(block[number], ())))
-    starts = (place - rarest for place in text.places.get(block[rarest], ()))
+    last = len(text.lines) - len(block)
+    starts = [
+        start
+        for place in text.places.get(block[rarest], ())
+        if 0 <= (start := place - rarest) <= last
+    ]
+    if len(starts) * len(block) > _MAX_COMPARED:
+        return []
     return [
         start
         for start in starts
-        if start >= 0
-        and list(text.hashes[start : start + len(block)]) == list(block)
+        if list(text.hashes[start : start + len(block)]) == list(block)
         and candidates >= set(range(start, start + len(block)))
     ]
 

@@ -10,6 +10,7 @@ from tests.unit.placing.waiting_edits import joined, lines_of
 from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.line_hashes import line_hash
 from vibes_lsp.placing.commit_facts import Blob, exact_owners, placed_owners
+from vibes_lsp.placing.hash_placement import HashedText, PlacedBlock, place_hashes
 from vibes_lsp.placing.hunk_records import HunkRecord
 
 END = ["return", ""]
@@ -52,3 +53,10 @@ def test_a_back_fill_owns_no_line_by_its_number() -> None:
     assert exact_owners([hunk], blob).keys() == {0, 1, 2, 3}, "a formatter may have changed one"
     assert exact_owners([back_fill], blob) == {}
     assert placed_owners([back_fill], blob, {0, 1, 2, 3}).keys() == {0, 1, 3}
+
+
+def test_equal_lines_are_placed_as_a_whole_file_and_nowhere_among_too_many() -> None:
+    text = HashedText(["}"] * 3_000)
+    everything = set(range(3_000))
+    assert place_hashes(text.hashes, text, everything).lines.keys() == everything
+    assert place_hashes(text.hashes[:1_500], text, everything) == PlacedBlock()
