@@ -50,7 +50,7 @@ def _names_in(
         current |= {
             name: now
             for name, now in pending.items()
-            if repository.objects.entry(head, now) is not None
+            if (entry := repository.objects.entry(head, now)) is not None and not entry.is_folder
         }
         gone = {name: now for name, now in pending.items() if name not in current}
         if not gone:

@@ -52,6 +52,16 @@ def test_the_last_rename_of_a_name_counts(repository: Repository) -> None:
     assert current_names(open_git(repository), ["a.py"]) == {"a.py": "c.py"}
 
 
+def test_a_folder_that_has_the_former_name_is_not_the_file(repository: Repository) -> None:
+    repository.write("tool", TEXT)
+    repository.commit("First")
+    repository.git("mv", "tool", "renamed")
+    (repository.path / "tool").mkdir()
+    repository.git("mv", "renamed", "tool/main")
+    repository.commit("Second")
+    assert current_names(open_git(repository), ["tool"]) == {"tool": "tool/main"}
+
+
 def test_a_rename_on_a_merged_branch_is_followed(repository: Repository) -> None:
     repository.write("a.py", TEXT)
     repository.commit("First")
