@@ -16,6 +16,8 @@ from vibes_lsp.anchors.text import Text
 
 _MAX_PLACES: Final = 64
 """Places tried for one range: the nearest to the recorded one."""
+_MAX_HASHED: Final = 1 << 18
+"""Lines at these places: of a long range fewer are tried, so that no record takes long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +59,11 @@ def find_verbatim(ranges: Sequence[AnchoredRange], text: Text) -> list[RangeMatc
 def _find(
     recorded: AnchoredRange, context: Context | None, places: Sequence[int], text: Text
 ) -> RangeMatch:
-    lines, near = text.lines, _nearest(places, recorded.start)
-    starts = [start for start in near if recorded.matches_at(lines, start)]
-    is_only = len(starts) == 1 and len(near) == len(places)
+    lines, near = text.lines, _nearest(places, recorded.start, _MAX_PLACES)
+    count = min(_MAX_PLACES, max(2, _MAX_HASHED // max(1, recorded.length)))
+    tried = _nearest(near, recorded.start, count)
+    starts = [start for start in tried if recorded.matches_at(lines, start)]
+    is_only = len(starts) == 1 and len(tried) == len(places)
     if not starts and recorded.matches_at(lines, recorded.start):  # another tool's context
         starts = [recorded.start]
         is_only = not has_copy(lines[recorded.start - 1 : recorded.end], text, recorded.start)
@@ -68,11 +72,11 @@ def _find(
     return RangeMatch(recorded, context, near, starts, is_only, is_distinctive)
 
 
-def _nearest(places: Sequence[int], expected: int) -> Sequence[int]:
-    """Return the `_MAX_PLACES` places nearest to the expected one."""
-    low = bisect_left(places, expected) - _MAX_PLACES // 2
-    low = max(0, min(low, len(places) - _MAX_PLACES))
-    return places[low : low + _MAX_PLACES]
+def _nearest(places: Sequence[int], expected: int, count: int) -> Sequence[int]:
+    """Return so many places, those nearest to the expected one."""
+    low = bisect_left(places, expected) - count // 2
+    low = max(0, min(low, len(places) - count))
+    return places[low : low + count]
 
 
 class SureMatches:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.trails import anchors
-from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.create_anchors import Anchors, range_hash, range_hash_variants
 from vibes_lsp.anchors.known_text import locate_from
 from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, State
 from vibes_lsp.anchors.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 BODY = (
     "def area(width, height):\n    check(width, height)\n"
@@ -148,3 +152,20 @@ def test_a_record_that_claims_more_lines_than_any_file_has(end: int) -> None:
     for now in (OTHER + then, "# new\n" + then.replace("return", "yield", 1)):
         located = locate(claims, Text(now))
         assert all(not each.sure and (each.end or 0) <= len(Text(now).lines) for each in located)
+
+
+def test_a_long_range_is_compared_at_few_of_its_places(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+
+    def counted(lines: Sequence[str]) -> Iterator[str]:
+        compared.append(len(lines))
+        return range_hash_variants(lines)
+
+    monkeypatch.setattr("vibes_lsp.anchors.location.range_hash_variants", counted)
+    text = Text("pass\n" * 60_000)
+    wrong = AnchoredRange(10_000, 39_999, Anchors("pass\npass\npass", "0" * 64))
+    (found,) = locate([wrong], text)
+    assert not found.sure
+    assert sum(compared) < 10 * 30_000
+    right = AnchoredRange(1, 60_000, Anchors("pass\npass\npass", range_hash(text.lines)))
+    assert locate([right], text)[0].start == 1
