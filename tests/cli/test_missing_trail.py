@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ import pytest
 from tests.cli.run_vibes import vibes
 from tests.trails import Repository
 from tests.unit.recording.projects import new_project
+from vibes_lsp.git.missing_trail import MissingTrail
 from vibes_lsp.ingest.hook import store_event
 
 if TYPE_CHECKING:
@@ -170,6 +172,17 @@ def test_only_the_missing_file_of_a_trail_is_restored(
     assert done.code == 2
     assert "of which the disk lacks manifest.json" in done.err
     assert "git checkout HEAD -- .ai-audit/manifest.json" in done.err
+
+
+def test_the_command_that_restores_a_trail_is_one_for_any_name_of_a_folder() -> None:
+    """A repository may have a folder whose name a shell would run."""
+    path, files = "$(touch x) y/.ai-audit", ("annotations.jsonl", "manifest.json")
+    whole = MissingTrail(path, (), is_committed=True, is_sparse=False)
+    assert shlex.split(whole.restoring) == ["git", "checkout", "HEAD", "--", path]
+    partial = MissingTrail(path, files, is_committed=False, is_sparse=False)
+    assert shlex.split(partial.restoring)[2:] == ["--", *(f"{path}/{name}" for name in files)]
+    sparse = MissingTrail(path, (), is_committed=True, is_sparse=True)
+    assert shlex.split(sparse.restoring) == ["git", "sparse-checkout", "add", path]
 
 
 def test_a_merge_does_not_put_back_what_the_other_side_removed(repository: Repository) -> None:

@@ -6,6 +6,7 @@ A new trail in its place would end all of its records with the next commit.
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -50,9 +51,9 @@ class MissingTrail:
     def restoring(self) -> str:
         """The command that brings it back."""
         if self.is_sparse:
-            return f"git sparse-checkout add {self.path}"
+            return f"git sparse-checkout add {shlex.quote(self.path)}"
         revision = "HEAD " if self.is_committed else ""
-        paths = " ".join(f"{self.path}/{name}" for name in self.files) or self.path
+        paths = shlex.join([f"{self.path}/{name}" for name in self.files] or [self.path])
         return f"git checkout {revision}-- {paths}"
 
 
