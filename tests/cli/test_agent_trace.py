@@ -228,6 +228,7 @@ def test_a_hash_of_an_unknown_algorithm_is_kept_and_not_compared(repository: Rep
         (trace(None, {"start_line": 0, "end_line": 3}), "the range has no valid lines"),
         (trace(None, {"start_line": 3, "end_line": 1}), "the range has no valid lines"),
         (trace(None, {"start_line": 1.5, "end_line": "2"}), "the range has no valid lines"),
+        (trace(None, {"start_line": 1, "end_line": 10**12}), "the range has no valid lines"),
         (trace(None, path="../outside.py"), "the file is not in the project"),
         (trace(None, path="/etc/passwd"), "the file is not in the project"),
         (trace(None, path=".git/config"), "the file is not in the project"),

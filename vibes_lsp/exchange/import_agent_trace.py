@@ -64,6 +64,8 @@ _MAX_VERSIONS: Final = 64
 """Versions after a record in which text with its content hash is searched."""
 _MAX_HASHED: Final = 1 << 21
 """Lines that are hashed to find a range in one version; beyond it only its own lines are tried."""
+_MAX_UNPLACED: Final = 100_000
+"""Last line of a range without evidence: each line is looked up, and a file has no more."""
 _MAX_EXTRA: Final = 4096
 """Largest `metadata` and `related` that are kept, in bytes."""
 
@@ -182,7 +184,7 @@ class _TraceReader:
         elif wanted.sha256 is not None:
             yield from self._by_hash(trace, wanted, path)
         else:
-            yield _edit(trace, wanted, path, text=None, evidence=ImportEvidence.NONE)
+            yield _unplaced(trace, wanted, path)
 
     def _at_revision(
         self, trace: Trace, wanted: TraceRange, version: CommittedVersion | None
@@ -224,7 +226,7 @@ class _TraceReader:
             )
             yield _edit(trace, saved_range, path, text=saved, evidence=ImportEvidence.CONTENT_HASH)
         else:
-            yield _edit(trace, wanted, path, text=None, evidence=ImportEvidence.NONE)
+            yield _unplaced(trace, wanted, path)
 
     def _versions_since(self, path: str, moment: datetime) -> Iterator[CommittedVersion]:
         """Yield the versions of a file that were committed since a record, oldest first."""
@@ -305,6 +307,13 @@ def _introduced_edits(trace: Trace, wanted: TraceRange, place: _Place) -> Iterat
         else:
             reason = NO_PARENTS if version.new_lines is None else NOT_INTRODUCED
             yield Refusal(trace.source, reason, version.path, part.start, part.end)
+
+
+def _unplaced(trace: Trace, wanted: TraceRange, path: str) -> Candidate:
+    """Return a range that is in no version that is known; no text says that it has these lines."""
+    if wanted.end > _MAX_UNPLACED:
+        return Refusal(trace.source, NO_LINES, path)
+    return _edit(trace, wanted, path, text=None, evidence=ImportEvidence.NONE)
 
 
 def _edit(

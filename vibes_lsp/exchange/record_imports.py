@@ -234,7 +234,8 @@ class _KnownLines:
         for record in self._imported.get((edit.source.format, edit.source.id, edit.path), ()):
             lines, commit = recorded_lines(record), record.text("commit_hash")
             if lines is not None and commit == edit.commit:
-                imported_lines.update(dict.fromkeys(range(lines[0], lines[1] + 1), record.id))
+                first, last = max(lines[0], edit.start), min(lines[1], edit.end)
+                imported_lines.update(dict.fromkeys(range(first, last + 1), record.id))
             elif edit.text is not None and commit is not None and self._is_rewritten(commit):
                 anchors = create_anchors(edit.text, edit.start, edit.end)
                 if anchors.hash == record.text("anchor_hash"):
