@@ -10,7 +10,7 @@ import base64
 from datetime import datetime
 from typing import Final
 
-from vibes_lsp.attestation.envelope import Envelope, EnvelopeSignature, encode_base64url
+from vibes_lsp.attestation.envelope import COSIGNER, Envelope, EnvelopeSignature, encode_base64url
 from vibes_lsp.attestation.http_client import ask, ask_json
 from vibes_lsp.attestation.keys import Signer
 from vibes_lsp.attestation.signing_time import signature_member, time_message
@@ -32,7 +32,6 @@ MAX_KEY_DOCUMENT: Final = 256 << 10
 _MAX_ANSWER: Final = 16 << 10
 _MAX_NAME: Final = 200
 _MAX_KEYS: Final = 200
-_KEYTYPE: Final = "tool_provider"
 
 
 def request_cosignature(url: str, envelope: Envelope, token: str | None) -> EnvelopeSignature:
@@ -57,7 +56,7 @@ def request_cosignature(url: str, envelope: Envelope, token: str | None) -> Enve
             hint="expected keyid and sig; check the URL",
         )
     names = ("provider_name", "tool_name", "signed_at", "time_sig")
-    members: Members = {"keytype": _KEYTYPE}
+    members: Members = {"keytype": COSIGNER}
     for name in names:
         value = text(answer, name)
         if value is not None and len(value) <= _MAX_NAME:
@@ -78,7 +77,7 @@ def cosign(
     """
     signed_at = format_timestamp(now)
     members: Members = {
-        "keytype": _KEYTYPE,
+        "keytype": COSIGNER,
         "signed_at": signed_at,
         "time_sig": encode_base64url(key.sign(time_message(envelope.pae_digest, signed_at))),
     }

@@ -23,6 +23,9 @@ from vibes_lsp.model.members import JsonValue, Members
 
 PAYLOAD_TYPE: Final = "application/vnd.in-toto+json"
 
+COSIGNER: Final = "tool_provider"
+"""The `keytype` of a tool provider's signature."""
+
 MAX_ENVELOPE: Final = 4 << 20
 """Largest envelope that is read, in bytes."""
 
@@ -57,6 +60,11 @@ class EnvelopeSignature:
     key_id: str
     signature: bytes
     members: Members = field(default_factory=dict, repr=False)
+
+    @property
+    def is_cosignature(self) -> bool:
+        """Whether it says that a tool provider made it."""
+        return self.members.get("keytype") == COSIGNER
 
     def as_json(self) -> Members:
         """Return the object as it was read, or as we write it."""
@@ -106,9 +114,16 @@ class Envelope:
         return self.with_signature(EnvelopeSignature(signer.key_id, signer.sign(self.pae)))
 
     def with_signature(self, signature: EnvelopeSignature) -> Envelope:
-        """Return the envelope with one more signature; one of the same key is replaced."""
+        """Return the envelope with one more signature; one of the same key is replaced.
+
+        A cosignature never replaces a user's signature, nor the other way round: a provider chooses
+        the identifier that it declares.
+        """
         others = tuple(
-            existing for existing in self.signatures if existing.key_id != signature.key_id
+            existing
+            for existing in self.signatures
+            if (existing.key_id, existing.is_cosignature)
+            != (signature.key_id, signature.is_cosignature)
         )
         return replace(self, signatures=(*others, signature))
 

@@ -158,6 +158,20 @@ def test_two_expired_keys_do_not_vouch_for_each_other(directory: AuditDir) -> No
     assert [each.verdict.value for each in checks] == ["good", "unchecked", "unchecked"]
 
 
+def test_a_cosignature_with_the_identifier_of_the_user_replaces_nothing(
+    directory: AuditDir,
+) -> None:
+    before = signed(directory, USER)
+    [by_user] = before.signatures
+    provider = PrivateKey(private_key(PROVIDER))
+    both = before.with_signature(cosign(before, provider, NOW, key_id=by_user.key_id))
+    assert both.signatures[0] == by_user
+    for _ in range(2):
+        both = both.signed_by(PrivateKey(private_key(USER)))
+        roles = {check.role for check in check_signatures(both, [known(USER)], SignatureTimes(NOW))}
+        assert (len(both.signatures), roles) == (2, {Role.USER, None})
+
+
 def test_the_time_that_a_stranger_signed_does_not_count(directory: AuditDir) -> None:
     read = cosigned(directory, PROVIDER, NOW - 6 * DAY)
     first, _ = check_signatures(read, [known(USER, end=NOW - DAY)], SignatureTimes(NOW))
