@@ -61,6 +61,16 @@ def test_it_begins_with_how_much_an_ai_wrote_and_what_blocks(
     assert "calm.py:4-7" in flagged or "calm.py" not in shown
 
 
+def test_a_share_that_only_rounds_to_none_is_not_none(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
+    project.write(risky=False)
+    project.file("long.py", "".join(f"line_{number} = {number}\n" for number in range(2_000)))
+    project.commit()
+    shown = markdown(project, run_vibes, "--base", project.base)
+    assert "less than 1% of 2,0" in shown.splitlines()[2]
+
+
 def test_a_gate_that_passes_says_so_first(project: GateProject, run_vibes: RunVibes) -> None:
     identifier = project.write()
     project.commit()

@@ -113,9 +113,17 @@ def _first_sentence(report: GateReport, changes: Changes | None) -> str:
     written = counts.verified + counts.claimed + counts.edited
     claimed = f" ({counts.claimed:,} only claimed)" if counts.claimed else ""
     return (
-        f"{written / changes.changed_lines:.0%} of {changes.changed_lines:,} changed lines are"
+        f"{_share(written, changes.changed_lines)} of {changes.changed_lines:,} changed lines are"
         f" an AI's{claimed}; {outcome}."
     )
+
+
+def _share(part: int, whole: int) -> str:
+    """Return a share in percent; one that only rounds to none or all is told apart from them."""
+    rounded = f"{part / whole:.0%}"
+    if rounded == "0%" and part:
+        return "less than 1%"
+    return "more than 99%" if rounded == "100%" and part < whole else rounded
 
 
 def _remedy(report: GateReport) -> str:
