@@ -223,8 +223,19 @@ class PlacementReport:
             "by": chosen.reviewer,
             "kind": chosen.kind.value,
             "at": chosen.edge.record.text("timestamp"),
-            "stale": not is_removed and is_text_unchanged(chosen, lines) is False,
+            "stale": not is_removed and _is_stale(chosen, lines),
         }
+
+
+def _is_stale(review: Review, lines: Sequence[str] | None) -> bool:
+    """Whether the lines are not as reviewed, or a person's approval does not say which it read.
+
+    Such an approval counts for no score and no gate (R6).
+    """
+    unchanged = is_text_unchanged(review, lines)
+    if unchanged is None:
+        return review.kind is ReviewerKind.HUMAN and review.verdict is not Verdict.REJECTED
+    return not unchanged
 
 
 def is_reviewed(facts: Members) -> bool:

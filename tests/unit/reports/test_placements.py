@@ -19,6 +19,7 @@ from vibes_lsp.reports.placements import (
     PlacementReport,
     describe_edit,
     describe_location,
+    is_reviewed,
     lsp_range,
     main_reasons,
     stored_score,
@@ -329,6 +330,16 @@ class TestReviews:
         assert counts() == ("rejected", "Cy", False), "an approval of other lines releases nothing"
         trail.review(identifier, reviewer="Ada")
         assert counts() == ("approved", "Ada", False)
+
+    @pytest.mark.parametrize(("verdict", "stale"), [("approved", True), ("rejected", False)])
+    def test_a_persons_approval_that_names_no_text_counts_for_none(
+        self, trail: TrailWriter, verdict: str, stale: bool
+    ) -> None:
+        identifier = trail.line("a.py", 4, 6, text=BEFORE)
+        trail.review(identifier, verdict=verdict, text=OMIT)
+        facts = only(trail, BEFORE.replace("st_size", "st_mode")).facts
+        assert facts["review"]["stale"] is stale
+        assert is_reviewed(facts) is not stale
 
     def test_without_the_reviewed_text_nothing_is_known_to_have_changed(
         self, trail: TrailWriter
