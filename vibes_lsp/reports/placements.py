@@ -253,7 +253,8 @@ def is_settled(review: JsonValue) -> bool:
     return (
         isinstance(review, dict)
         and is_reviewed({"review": review})
-        and review.get("verdict") != Verdict.REJECTED
+        and review.get("kind") == ReviewerKind.HUMAN
+        and review.get("verdict") == Verdict.APPROVED
     )
 
 

@@ -20,6 +20,7 @@ from vibes_lsp.reports.placements import (
     describe_edit,
     describe_location,
     is_reviewed,
+    is_settled,
     lsp_range,
     main_reasons,
     stored_score,
@@ -340,6 +341,20 @@ class TestReviews:
         facts = only(trail, BEFORE.replace("st_size", "st_mode")).facts
         assert facts["review"]["stale"] is stale
         assert is_reviewed(facts) is not stale
+
+    def test_only_a_persons_approval_settles(self, trail: TrailWriter) -> None:
+        identifier = trail.line("a.py", 4, 6, text=BEFORE)
+        settled = []
+        for metadata in (
+            {"kind": OMIT},
+            {"kind": "ai"},
+            {"verdict": "changes requested"},
+            {"verdict": "rejected"},
+            {},
+        ):
+            trail.review(identifier, **metadata)
+            settled.append(is_settled(only(trail, BEFORE).facts["review"]))
+        assert settled == [False, False, False, False, True]
 
     def test_without_the_reviewed_text_nothing_is_known_to_have_changed(
         self, trail: TrailWriter

@@ -35,11 +35,13 @@ from vibes_lsp.lsp.server import Server
 from vibes_lsp.lsp.shown_documents import shows_documents
 from vibes_lsp.lsp.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
+from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Band, RecordType
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.found_annotations import is_reviewable
-from vibes_lsp.reports.placements import is_settled
+from vibes_lsp.reports.placements import is_reviewed
 from vibes_lsp.reports.provenance_graph import GraphReader
+from vibes_lsp.reports.review_queue import is_rejected
 
 _MAX_LENSES: Final = 1000
 _MAX_PATH: Final = 200
@@ -183,9 +185,10 @@ def _has_lens(snapshot: DocumentSnapshot, placement: Placement, lowest: Band | N
     """Return whether an annotation needs attention; always without a lowest band."""
     if lowest is None or placement.is_pending:
         return True
-    review = snapshot.report.review(placement) if is_reviewable(placement) else None
-    if is_reviewable(placement) and not is_settled(review):
-        return True
+    if is_reviewable(placement):
+        review: Members = {"review": snapshot.report.review(placement)}
+        if not is_reviewed(review) or is_rejected(review):
+            return True
     band = None if placement.is_guess else snapshot.report.band(placement)
     return band is not None and Band(band).reaches(lowest)
 
