@@ -26,7 +26,7 @@ from vibes_lsp.store.files import (
     write_temporary,
 )
 from vibes_lsp.store.locks import FileLock
-from vibes_lsp.store.waiting import HEAD, RETENTION_DAYS, waiting_place
+from vibes_lsp.store.waiting import HEAD, RETENTION_DAYS, records_in_journal, waiting_place
 from vibes_lsp.store.waiting_lines import (
     WaitingMembers,
     WaitingRecord,
@@ -37,44 +37,57 @@ from vibes_lsp.store.waiting_lines import (
 
 
 def drop_expired(directory: AuditDir, now: datetime) -> int:
-    """Drop what waits in this work tree for more than 30 days; return how many records.
+    """Drop what waits in this work tree, or in removed ones, for more than 30 days.
 
     An edit of which a line still stands in its file goes on waiting. So do entries that are recent:
     a decision, or what another program has written and is about to name.
 
+    Returns:
+        How many records were dropped.
+
     Raises:
-        RefusedWrite: The file cannot be locked or written; it is unchanged.
+        RefusedWrite: A file cannot be locked or written; it is unchanged.
     """
     place = waiting_place(directory)
-    if place is None or not place.records.is_file():
+    if place is None:
         return 0
     cutoff = now - timedelta(days=RETENTION_DAYS)
-    with FileLock(place.lock).acquire():
-        for temporary in temporary_files(place.records.parent):
-            with suppress(OSError):
-                temporary.unlink()
-        try:
-            content = read_file(place.records) or b""
-        except UnreadableFile:
-            return 0
-        oldest = first_record(content)
-        if oldest is None or not _is_older(oldest.members, cutoff):
-            return 0
-        waiting = parse_waiting(content)
-        kept = _kept(directory.project, waiting.records, cutoff)
-        if len(kept) == len(waiting.records):
-            return 0
-        recent = {key for key, raw in waiting.entries.items() if not _is_old(raw, cutoff)}
-        named = (*(record.data for record in kept), *map(str.encode, recent))
-        entries = referenced_entries(named, waiting.entries)
-        left = b"".join(b'{"%s":%s}\n' % (key.encode(), bytes(raw)) for key, raw in entries.items())
-        before: object = object()
-        for record in kept:
-            if record.head != before:
-                left += canonical_json({HEAD: record.head}) + b"\n"
-                before = record.head
-            left += record.data + b"\n"
-        replace_file(write_temporary(place.records.parent, left, like=place.records), place.records)
+    dropped = 0
+    for records in (place.records, *filter(place.is_abandoned, place.other_records())):
+        if records.is_file():
+            with FileLock(records.with_suffix(place.lock.suffix)).acquire():
+                dropped += _drop(directory, records, cutoff)
+    return dropped
+
+
+def _drop(directory: AuditDir, records: Path, cutoff: datetime) -> int:
+    """Drop what is older than a time from a file; the caller holds its lock."""
+    for temporary in temporary_files(records.parent):
+        with suppress(OSError):
+            temporary.unlink()
+    try:
+        content = read_file(records) or b""
+        elsewhere = read_file(records_in_journal(directory)) or b""
+    except UnreadableFile:
+        return 0
+    oldest = first_record(content)
+    if oldest is None or not _is_older(oldest.members, cutoff):
+        return 0
+    waiting = parse_waiting(content)
+    kept = _kept(directory.project, waiting.records, cutoff)
+    if len(kept) == len(waiting.records):
+        return 0
+    recent = {key for key, raw in waiting.entries.items() if not _is_old(raw, cutoff)}
+    named = (elsewhere, *(record.data for record in kept), *map(str.encode, recent))
+    entries = referenced_entries(named, waiting.entries)
+    left = b"".join(b'{"%s":%s}\n' % (key.encode(), bytes(raw)) for key, raw in entries.items())
+    before: object = object()
+    for record in kept:
+        if record.head != before:
+            left += canonical_json({HEAD: record.head}) + b"\n"
+            before = record.head
+        left += record.data + b"\n"
+    replace_file(write_temporary(records.parent, left, like=records), records)
     return len(waiting.records) - len(kept)
 
 

@@ -84,6 +84,19 @@ def test_a_recent_entry_that_no_record_names_yet_is_kept(directory: AuditDir) ->
     assert set(read_waiting(directory).entries) == {recent}
 
 
+def test_what_a_removed_work_tree_left_is_dropped_too(directory: AuditDir) -> None:
+    writer = AuditWriter(directory)
+    writer.append([edit(40, "gone.py", "value_that_is_gone = 1234")])
+    place = waiting_place(directory)
+    assert place is not None
+    abandoned, other = (place.records.with_name(f"worktree-{name}.jsonl") for name in "ab")
+    for file in (abandoned, other):
+        file.write_bytes(place.records.read_bytes())
+    (place.common / "worktrees/b").mkdir(parents=True)
+    assert drop_expired(directory, NOW) == 2
+    assert (abandoned.read_bytes(), other.read_bytes().count(b"gone.py")) == (b"", 1)
+
+
 def test_the_sessions_of_what_is_kept_and_their_parents_are_kept(directory: AuditDir) -> None:
     (directory.project / "stands.py").write_text("value_that_stands = 1234\n", "utf-8")
     writer = AuditWriter(directory)
