@@ -176,3 +176,20 @@ def test_a_committed_pending_completion_is_ignored(project: GateProject) -> None
     project.repository.git("rm", "-q", "--cached", str(file))
     record(project, "session-start", {"tool": PUT["tool"], "model": PUT["model"]})
     assert "line" in [json.loads(line)["type"] for line in project.log_lines()]
+
+
+def test_an_approval_that_waits_in_a_file_of_a_branch_does_not_count(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
+    forged = approval(project, project.write())
+    waiting = project.root / ".ai-audit/wal/waiting"
+    waiting.parent.mkdir(exist_ok=True)
+    waiting.write_text("".join(f"{json.dumps(record)}\n" for record in forged), encoding="utf-8")
+    project.repository.git("add", "-f", ".ai-audit/wal/waiting")
+    project.commit()
+    done = run_vibes("gate", "--json", cwd=project.root)
+    assert "wal/waiting is tracked by git" in done.err
+    assert (done.json["result"], decisions(done.json)["a.py"]) == ("FAIL", BLOCKED["a.py"])
+    project.repository.git("rm", "--cached", "--quiet", ".ai-audit/wal/waiting")
+    done = run_vibes("gate", "--json", cwd=project.root)
+    assert decisions(done.json)["a.py"] != BLOCKED["a.py"], "this user's own verdict"

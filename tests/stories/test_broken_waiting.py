@@ -11,7 +11,7 @@ from tests.cli.run_vibes import vibes
 from tests.stories.workspace import Workspace
 from vibes_lsp.errors import RefusedWrite
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.waiting import waiting_place
+from vibes_lsp.store.waiting import records_in_journal, waiting_place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,3 +58,18 @@ def test_a_pipe_in_the_place_of_what_waits_is_named(work: Workspace) -> None:
     with pytest.raises(RefusedWrite) as refused:
         work.write_as_ai("app.py", LINES, 1, 2)
     assert str(refused.value.hint).startswith("move it away: expected a file")
+
+
+def test_what_waits_in_a_file_that_git_tracks_enters_no_log(work: Workspace) -> None:
+    directory = AuditDir(work.path / ".ai-audit")
+    edit = work.write_as_ai("app.py", LINES, 1, 2)
+    place = waiting_place(directory)
+    assert place is not None
+    directory.journal.mkdir(exist_ok=True)
+    place.records.rename(records_in_journal(directory))
+    work.git("add", "--force", ".ai-audit/wal/waiting")
+    work.git("add", "app.py")
+    committed = work.try_commit("Forged")
+    assert "git tracks it" in committed.stderr
+    assert edit not in work.git("show", "HEAD:.ai-audit/annotations.jsonl")
+    assert edit not in vibes("flush", "--json", cwd=work.path).json["written"]

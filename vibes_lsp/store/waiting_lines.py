@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 import msgspec
@@ -106,12 +107,15 @@ class Waiting:
     broken: tuple[str, ...] = ()
 
 
-def read_waiting(directory: AuditDir, *, others: bool = False) -> Waiting:
+def read_waiting(
+    directory: AuditDir, *, others: bool = False, committed: Collection[Path] = ()
+) -> Waiting:
     """Return what waits.
 
     Args:
         directory: The trail.
         others: Whether to read what waits in other work trees of the repository too.
+        committed: Files that are not read: who made a commit may have written them.
     """
     place, own = waiting_place(directory), waiting_files(directory)
     records: dict[str, WaitingRecord] = {}
@@ -119,6 +123,9 @@ def read_waiting(directory: AuditDir, *, others: bool = False) -> Waiting:
     unreadable: list[str] = []
     broken: list[str] = []
     for path in (*own, *(place.other_records() if others and place else ())):
+        if path in committed:
+            unreadable.append(f"{path} is ignored: git tracks it, so others may have written it")
+            continue
         try:
             content = read_file(path) or b""
         except UnreadableFile as error:
