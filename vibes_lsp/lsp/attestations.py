@@ -169,11 +169,11 @@ class Attestations:
         return known
 
     async def verify(self, directory: AuditDir) -> AttestationState:
-        """Return the result for the files as they are now."""
+        """Return the result for the files as they are now; a failure is not kept."""
         if attestation_path(directory) is None:
             return AttestationState()
         known = self._known.get(directory.path)
-        if known is not None and _is_current(known, directory):
+        if known is not None and not known.problem and _is_current(known, directory):
             return known
         return await asyncio.shield(self._start(directory))
 
@@ -217,7 +217,10 @@ async def run_vibes(directory: AuditDir, *arguments: str) -> tuple[int, Members]
         AttestationCommandFailed: It could not do its work, or took too long.
     """
     command = [*arguments, "--json", "--audit-dir", str(directory.path)]
-    process = await start_module("vibes_lsp", *command)
+    try:
+        process = await start_module("vibes_lsp", *command)
+    except OSError as error:
+        raise AttestationCommandFailed(f"no process can be started: {error}") from None
     limit = ATTESTATION.limit
     try:
         out, err = await asyncio.wait_for(process.communicate(), limit)

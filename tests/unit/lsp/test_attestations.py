@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -48,3 +51,25 @@ async def test_a_change_while_a_process_runs_is_verified_once_it_has_ended(
     await asyncio.wait_for(changed.wait(), TIMEOUT)
     known.stop()
     assert results == ["as it was", "as it is"]
+
+
+async def test_a_process_that_cannot_be_started_is_started_again_when_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory = AuditDir(tmp_path)
+    (tmp_path / "attestation.json").write_text("{}")
+    os.utime(tmp_path / "attestation.json", (1e9, 1e9))
+    known = Attestations()
+
+    async def refuse(*_: str) -> NoReturn:
+        raise BlockingIOError(errno.EAGAIN, "no process is left")
+
+    async def verify(*_: object) -> tuple[int, Members]:
+        return 0, {"result": "PASS"}
+
+    with monkeypatch.context() as patched:
+        patched.setattr(attestations, "start_module", refuse)
+        state = await known.verify(directory)
+    assert "no process is left" in state.problem
+    monkeypatch.setattr(attestations, "run_vibes", verify)
+    assert (await known.verify(directory)).members == {"result": "PASS"}
