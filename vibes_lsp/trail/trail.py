@@ -282,6 +282,8 @@ class Trail:
                 *self.log.edges(target=identifier, edge_type=kind),
             )
         ]
+        # of several with one id the first counts (R3)
+        all_edges.sort(key=lambda edge: edge.record.line, reverse=True)
         edges = {edge.record.id: edge for edge in all_edges}
         return [
             review

@@ -54,6 +54,16 @@ def test_an_edge_of_another_tool_is_a_review_of_unknown_kind(writer: TrailWriter
     )
 
 
+def test_a_later_edge_with_the_id_of_a_review_does_not_replace_it(writer: TrailWriter) -> None:
+    one = writer.line("a.py", 1, 2, text=TEXT)
+    writer.review(one, verdict="rejected")
+    log = writer.root / ".ai-audit/annotations.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    [rejection] = [line for line in lines if b'"rejected"' in line]
+    log.write_bytes(b"".join([*lines, rejection.replace(b'"rejected"', b'"approved"')]))
+    assert [review.verdict for review in reviews_of(writer, one)] == ["rejected"]
+
+
 def test_unknown_vocabulary_counts_as_absent(writer: TrailWriter) -> None:
     one = writer.line("a.py", 1, 2)
     writer.review(one, verdict="lgtm", kind="robot", session="s")
