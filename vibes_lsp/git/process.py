@@ -266,11 +266,15 @@ def _start(folder: Path, arguments: Sequence[str], stdin: int) -> subprocess.Pop
 
 
 def _split_at_nul(output: IO[bytes]) -> Iterator[bytes]:
-    rest = b""
+    begun: list[bytes] = []  # joined once: a name in a tree may be as long as a blob
     while chunk := os.read(output.fileno(), _CHUNK):
-        *whole, rest = (rest + chunk).split(b"\0")
-        yield from whole
-    if rest:
+        end, *others = chunk.split(b"\0")
+        begun.append(end)
+        if others:
+            yield b"".join(begun)
+            yield from others[:-1]
+            begun = others[-1:]
+    if rest := b"".join(begun):
         yield rest
 
 

@@ -102,6 +102,26 @@ def test_a_symbolic_link_is_no_file(repository: Repository) -> None:
     assert [change.is_file for change in changes(repository, "a.py")] == [False, True]
 
 
+def test_a_name_may_be_longer_than_what_is_read_at_once(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tree that somebody made has names that no file system has."""
+    repository.write("a.py", TEXT)
+    first = repository.commit("First")
+    blob = bytes.fromhex(repository.git("rev-parse", "HEAD:a.py"))
+    names = ["a.py", "b" * 3_000_000, "c.py"]
+    entries = b"".join(b"100644 %b\0%b" % (name.encode(), blob) for name in names)
+    file = repository.write(".git/tree", entries)
+    tree = repository.git("hash-object", "-t", "tree", "-w", str(file))
+    commit = repository.git("commit-tree", "-p", first, "-m", "Second", tree)
+    monkeypatch.setattr("vibes_lsp.git.process._CHUNK", 512)
+    assert commits_by_file(open_git(repository), [commit]) == {
+        "a.py": {first},
+        names[1]: {commit},
+        "c.py": {commit},
+    }
+
+
 @pytest.mark.parametrize(
     "path",
     [
