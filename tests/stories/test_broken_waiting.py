@@ -50,6 +50,19 @@ def test_a_broken_line_among_what_waits_is_said_and_hides_nothing(work: Workspac
     ]
 
 
+def test_a_damaged_record_among_what_waits_stops_no_other(work: Workspace) -> None:
+    place = waiting_place(AuditDir(work.path / ".ai-audit"))
+    assert place is not None
+    edit = work.write_as_ai("app.py", LINES, 1, 2)
+    [line] = [line for line in place.records.read_bytes().split(b"\n") if b'"line"' in line]
+    damaged = line.replace(edit.encode(), edit[::-1].encode()).replace(b"medium", b"m\xffdium")
+    with place.records.open("ab") as file:
+        file.write(damaged + b"\n")
+    work.step("commit", "-am", "Work")
+    assert edit in work.git("show", "HEAD:.ai-audit/annotations.jsonl")
+    assert vibes("flush", cwd=work.path).code == 0
+
+
 def test_a_pipe_in_the_place_of_what_waits_is_named(work: Workspace) -> None:
     place = waiting_place(AuditDir(work.path / ".ai-audit"))
     assert place is not None

@@ -219,10 +219,21 @@ def _read_lines(content: bytes, *, is_own: bool) -> Iterator[WaitingRecord | int
         _MEMBERS.decode, lines
     )
     for number, (line, members) in enumerate(zip(lines, decoded, strict=True), start=1):
-        if members is None:
+        if members is None or not _is_utf8(line):
             if line.strip() and object_or_none(line) is None:
                 yield number
         elif members.annotation_id:
             yield WaitingRecord(line, members, head, is_own)
         elif line.startswith(_HEAD_START):
             head = members.head
+
+
+def _is_utf8(line: bytes) -> bool:
+    """Whether a line is UTF-8; the fast decoder does not look into members that it skips."""
+    if line.isascii():
+        return True
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
