@@ -50,12 +50,13 @@ def test_a_broken_line_among_what_waits_is_said_and_hides_nothing(work: Workspac
     ]
 
 
-def test_a_damaged_record_among_what_waits_stops_no_other(work: Workspace) -> None:
+@pytest.mark.parametrize("level", [b'"m\xffdium"', b'"medium","assurance_level":"low"'])
+def test_a_damaged_record_among_what_waits_stops_no_other(work: Workspace, level: bytes) -> None:
     place = waiting_place(AuditDir(work.path / ".ai-audit"))
     assert place is not None
     edit = work.write_as_ai("app.py", LINES, 1, 2)
     [line] = [line for line in place.records.read_bytes().split(b"\n") if b'"line"' in line]
-    damaged = line.replace(edit.encode(), edit[::-1].encode()).replace(b"medium", b"m\xffdium")
+    damaged = line.replace(edit.encode(), edit[::-1].encode()).replace(b'"medium"', level)
     with place.records.open("ab") as file:
         file.write(damaged + b"\n")
     work.step("commit", "-am", "Work")

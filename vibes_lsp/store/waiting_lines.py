@@ -133,10 +133,12 @@ def read_waiting(
             continue
         is_own = path in own or (place is not None and place.is_abandoned(path))
         for parsed in _read_lines(content, is_own=is_own):
-            if isinstance(parsed, WaitingRecord):
-                records.setdefault(parsed.id, parsed)
-            else:
+            if not isinstance(parsed, WaitingRecord):
                 broken.append(f"line {parsed} of {path} is no record")
+            elif object_or_none(parsed.data) is None:  # in what the fast decoder skips
+                broken.append(f"record {parsed.id} in {path} is damaged")
+            else:
+                records.setdefault(parsed.id, parsed)
         entries |= parse_waiting_entries(content)
     return Waiting(tuple(records.values()), entries, tuple(unreadable), tuple(broken))
 
@@ -219,21 +221,10 @@ def _read_lines(content: bytes, *, is_own: bool) -> Iterator[WaitingRecord | int
         _MEMBERS.decode, lines
     )
     for number, (line, members) in enumerate(zip(lines, decoded, strict=True), start=1):
-        if members is None or not _is_utf8(line):
+        if members is None:
             if line.strip() and object_or_none(line) is None:
                 yield number
         elif members.annotation_id:
             yield WaitingRecord(line, members, head, is_own)
         elif line.startswith(_HEAD_START):
             head = members.head
-
-
-def _is_utf8(line: bytes) -> bool:
-    """Whether a line is UTF-8; the fast decoder does not look into members that it skips."""
-    if line.isascii():
-        return True
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
