@@ -173,6 +173,7 @@ def generate_command(  # noqa: PLR0917
         key, secret = _load_with_passphrase(source)
     private, public = folder / PRIVATE_KEY_NAME, folder / PUBLIC_KEY_NAME
     refuse_existing_key(folder, replace=replace)
+    is_replaced = private.is_file()
     if keyring:
         secret = secrets.token_urlsafe(32)
     elif passphrase:
@@ -186,7 +187,7 @@ def generate_command(  # noqa: PLR0917
         if keyring and before:  # the key that is still there needs it
             _store_in_keyring(private, before)
         raise
-    if not keyring:
+    if is_replaced and secret and not keyring:
         _forget_in_keyring(private)
     if as_json:
         print_json(
