@@ -19,7 +19,8 @@ from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.files import real_path_in, regular_file_stamp
 from vibes_lsp.store.versions import unsupported_versions
-from vibes_lsp.store.waiting import has_mark, records_in_journal, waiting_place
+from vibes_lsp.store.waiting import has_mark, waiting_place
+from vibes_lsp.trail.committed_waiting import committed_waiting
 from vibes_lsp.trail.trail import Trail
 
 if TYPE_CHECKING:
@@ -129,8 +130,7 @@ def open_trail(audit_dir: Path | None, *, folds: bool = True, uses_saved: bool =
 
         return nearest_ancestor(directory.project, commits)
 
-    is_forged = _has_committed_waiting(directory)
-    trail = Trail(directory, nearest_commit=nearest, uses_saved=uses_saved, waiting=not is_forged)
+    trail = Trail(directory, nearest_commit=nearest, uses_saved=uses_saved)
     log = regular_file_stamp(trail.directory.log)
     with progress() as step:
         trail.refresh(progress=lambda done: step("log", done, log.size if log else 0))
@@ -139,24 +139,10 @@ def open_trail(audit_dir: Path | None, *, folds: bool = True, uses_saved: bool =
         raise trail.log.problem
     for sentence in unsupported_versions(load_config(trail.directory), trail.manifest):
         print_warning(f"{sentence}; it is read as far as possible")
+    if file := committed_waiting(directory):
+        print_warning(f"{file} is tracked by git, so it is not read; remove it from git")
     _warn_of_late(directory)
     return trail
-
-
-def _has_committed_waiting(directory: AuditDir) -> bool:
-    """Say that git tracks a file of waiting records; then nothing that waits counts.
-
-    Who made a commit may have written it: a verdict in it would count as this user's.
-    """
-    file = records_in_journal(directory)
-    if not file.is_file():
-        return False
-    from vibes_lsp.git.repository import is_tracked  # noqa: PLC0415
-
-    if not is_tracked(file):
-        return False
-    print_warning(f"{file} is tracked by git: nothing that waits is read; remove it from git")
-    return True
 
 
 def _warn_of_late(directory: AuditDir) -> None:

@@ -24,7 +24,7 @@ from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import is_inside, temporary_files
 from vibes_lsp.store.locks import FileLock
 from vibes_lsp.store.waiting import place_of_waiting, records_in_journal
-from vibes_lsp.store.waiting_lines import read_waiting
+from vibes_lsp.trail.committed_waiting import read_uncommitted_waiting
 
 FIX: Final = "run `vibes doctor --fix`"
 _SERVER: Final = "vibes-lsp"
@@ -137,7 +137,7 @@ def _waiting(directory: AuditDir, now: datetime) -> Step:
 
 def _waiting_records(directory: AuditDir) -> Iterator[Step]:
     """Yield how many annotations wait for a commit, and which need attention."""
-    waiting = read_waiting(directory)
+    waiting = read_uncommitted_waiting(directory)
     about = "waiting records"
     for message in waiting.unreadable:
         yield _step(about, Health.PROBLEM, message, "what waits there is not shown")

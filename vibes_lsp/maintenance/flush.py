@@ -16,7 +16,6 @@ from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.git.staging import commit_files
 from vibes_lsp.maintenance.due_hunks import due_hunks, late_records
 from vibes_lsp.maintenance.expired_records import drop_expired
-from vibes_lsp.maintenance.late_edits import read_trusted
 from vibes_lsp.maintenance.new_files import DiskFiles
 from vibes_lsp.maintenance.waiting_into_log import (
     due_records,
@@ -30,6 +29,7 @@ from vibes_lsp.placing.edits import edit_id
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import is_inside, read_file
 from vibes_lsp.store.journal_folding import fold_journal
+from vibes_lsp.trail.committed_waiting import read_uncommitted_waiting
 
 _MESSAGE: Final = "Record what the audit trail was waiting for"
 _MAX_FILE: Final = 64 << 20
@@ -99,7 +99,7 @@ def flush_and_commit(directory: AuditDir) -> Flushed:
 
 def _write(directory: AuditDir, repository: Repository | None, *, reads_disk: bool) -> Flushed:
     """Write what HEAD has, and what the files on disk have."""
-    waiting = read_trusted(directory, others=True)
+    waiting = read_uncommitted_waiting(directory, others=True)
     logged = read_logged(directory, waiting)
     edits = waiting_files_of(directory, waiting, logged)
     due: dict[str, list[Members]] = {}

@@ -5,26 +5,12 @@ from __future__ import annotations
 from contextlib import closing, suppress
 
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
-from vibes_lsp.git.repository import Repository, is_tracked, open_repository
+from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import replace_file, write_temporary
 from vibes_lsp.store.git_folders import first_line, read_head
-from vibes_lsp.store.waiting import WaitingPlace, records_in_journal, waiting_place
-from vibes_lsp.store.waiting_lines import Waiting, read_waiting
-
-
-def read_trusted(directory: AuditDir, *, others: bool) -> Waiting:
-    """Return what waits, without a file that git tracks.
-
-    Its records would enter the log as this user's: a verdict among them would count as theirs.
-
-    Args:
-        directory: The trail.
-        others: As for `read_waiting`.
-    """
-    within = records_in_journal(directory)
-    committed = [within] if within.is_file() and is_tracked(within) else []
-    return read_waiting(directory, others=others, committed=committed)
+from vibes_lsp.store.waiting import WaitingPlace, waiting_place
+from vibes_lsp.trail.committed_waiting import read_uncommitted_waiting
 
 
 def note_seen(place: WaitingPlace, tree: str) -> None:
@@ -52,7 +38,7 @@ def late_edits(directory: AuditDir) -> tuple[str, ...]:
     place = waiting_place(directory)
     if place is None or not place.records.is_file():
         return ()
-    head, waiting = read_head(place.root), read_trusted(directory, others=False)
+    head, waiting = read_head(place.root), read_uncommitted_waiting(directory)
     if (
         all(record.head == head for record in waiting.records if record.members.is_annotation)
         and head is not None

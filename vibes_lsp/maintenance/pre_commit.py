@@ -29,7 +29,7 @@ from vibes_lsp.git.given_up_commits import (
 )
 from vibes_lsp.git.missing_trail import refuse_missing_trail
 from vibes_lsp.git.staging import CommitIndex, open_commit_index
-from vibes_lsp.maintenance.late_edits import is_seen, note_seen, read_trusted
+from vibes_lsp.maintenance.late_edits import is_seen, note_seen
 from vibes_lsp.maintenance.lost_records import (
     Restored,
     refuse_removed_trail,
@@ -50,6 +50,7 @@ from vibes_lsp.store.waiting import (
     waiting_place,
 )
 from vibes_lsp.store.waiting_lines import Waiting
+from vibes_lsp.trail.committed_waiting import read_uncommitted_waiting
 
 if TYPE_CHECKING:
     from vibes_lsp.maintenance.waiting_into_log import DueRecords
@@ -193,7 +194,7 @@ def _prepare_locked(  # noqa: PLR0917
         if by_framework and place is None:
             return PreparedTrail(directory, problems=tuple(problems))
         prepare(directory)
-        waiting = read_trusted(directory, others=True)
+        waiting = read_uncommitted_waiting(directory, others=True)
         problems += [UnreadableFile(message) for message in waiting.unreadable]
         due = _due(directory, index, changed, waiting, place)
         if place is not None:

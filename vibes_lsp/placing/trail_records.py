@@ -27,7 +27,7 @@ from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.placing.edits import LoggedLines, WaitingEdit, logged_lines, read_edit
 from vibes_lsp.placing.hunk_records import OWNS_NOTHING, HunkRecord, read_hunk
 from vibes_lsp.store.files import open_file
-from vibes_lsp.store.waiting_lines import read_waiting
+from vibes_lsp.trail.committed_waiting import read_uncommitted_waiting
 from vibes_lsp.trail.records import LogRecord
 from vibes_lsp.trail.rows import ANNOTATION_KINDS, LogLineKind
 from vibes_lsp.trail.trail import Trail
@@ -218,7 +218,7 @@ class TrailRecords:
         The index has only the hunks.
         """
         edits: dict[str, list[WaitingEdit]] = {}
-        for record in read_waiting(self._trail.directory).records:
+        for record in read_uncommitted_waiting(self._trail.directory).records:
             if (
                 record.members.is_annotation
                 and next(self._trail.log.with_id(record.id), None) is None

@@ -108,14 +108,14 @@ class Waiting:
 
 
 def read_waiting(
-    directory: AuditDir, *, others: bool = False, committed: Collection[Path] = ()
+    directory: AuditDir, *, others: bool = False, committed: Path | None = None
 ) -> Waiting:
     """Return what waits.
 
     Args:
         directory: The trail.
         others: Whether to read what waits in other work trees of the repository too.
-        committed: Files that are not read: who made a commit may have written them.
+        committed: A file that is not read: who made a commit may have written it.
     """
     place, own = waiting_place(directory), waiting_files(directory)
     records: dict[str, WaitingRecord] = {}
@@ -123,7 +123,7 @@ def read_waiting(
     unreadable: list[str] = []
     broken: list[str] = []
     for path in (*own, *(place.other_records() if others and place else ())):
-        if path in committed:
+        if path == committed:
             unreadable.append(f"{path} is ignored: git tracks it, so others may have written it")
             continue
         try:

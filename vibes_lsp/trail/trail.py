@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,7 +14,6 @@ from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.manifest import Manifest, ManifestForm, read_manifest
-from vibes_lsp.store.waiting import waiting_files
 from vibes_lsp.trail.index_writer import decode_name, encode_name
 from vibes_lsp.trail.lineage import Lineage, NearestCommit, build_lineages
 from vibes_lsp.trail.lineage_reader import LineageReader
@@ -70,12 +68,13 @@ class Trail:
         waiting: bool = True,
     ) -> None:
         # SQLite is loaded with the first trail: a server starts faster.
+        from vibes_lsp.trail.committed_waiting import UncommittedWaiting  # noqa: PLC0415
         from vibes_lsp.trail.log_index import LogIndex  # noqa: PLC0415
 
         self.directory = directory
         self.log: Final[LogIndex] = LogIndex(
             directory.log,
-            partial(waiting_files, directory) if waiting else None,
+            UncommittedWaiting(directory) if waiting else None,
             uses_saved=uses_saved,
             reading_began=reading_began,
         )
