@@ -22,8 +22,7 @@ def test_a_lens_in_the_log_opens_the_lines_and_records_fold(
     code.picture(PICTURES / "log-folded.png")
     code.command("Unfold All")
     code.lens("now at src/auth.py")
-    code.editor.locator(".codelens-decoration a", has_text="now at src/auth.py").first.click()
-    code.wait_for(".tab.active", "auth.py")
+    code.click_lens("now at src/auth.py", ".tab.active", "auth.py")
     last = int(text.partition("-")[2].partition(",")[0])
     code.wait_for(f".statusbar-item:has-text('Ln {last}, Col '):has-text('selected')")
 

@@ -141,7 +141,7 @@ def test_claims_of_a_lens_are_listed_and_each_can_be_changed(
     code = open_window(files.project, vibes__reviewer="Ada Example")
     code.open_file("a.py")
     code.lens("2 claims, 2 pending", at=4)
-    code.page.locator(".codelens-decoration a", has_text="2 claims").click()
+    code.click_lens("2 claims", ".quick-input-widget")
     code.answer("Digests are unique", "Claims about these lines")
     code.answer("Reject", "Digests are unique")
     code.answer("Eight characters collide.", "Reject “Digests are unique”: the reason")

@@ -58,7 +58,7 @@ def test_a_click_on_a_lens_and_a_key_open_prompt_and_history_below_the_line(
 ) -> None:
     code, _ = _opened(open_window, tmp_path)
     code.lens("critical risk", at=23)
-    code.page.locator(".codelens-decoration a", has_text="critical risk").click()
+    code.click_lens("critical risk", ".peekview-widget")
     _check_peek(code)
 
     code.go_to(24)

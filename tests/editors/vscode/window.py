@@ -364,6 +364,22 @@ class Window:
         """Click a row of our views by the prefix of its label."""
         self._row(label).click(timeout=_TIMEOUT_MS)
 
+    def click_lens(self, expected: str, brings: str, text: str = "") -> None:
+        """Click a lens until it brings a visible element.
+
+        A click is lost if the lenses are drawn anew meanwhile.
+        """
+        lens = self.editor.locator(".codelens-decoration a", has_text=expected).first
+        brought = self.page.locator(brings, has_text=text).first
+
+        def is_brought() -> bool:
+            if not brought.is_visible():
+                lens.click()
+                brought.wait_for(timeout=6 * _ATTEMPT_TIMEOUT)
+            return True
+
+        self.until(is_brought, f"what the lens {expected!r} brings")
+
     def wait_for(self, selector: str, text: str = "") -> None:
         """Wait until a matching element is visible."""
         self.page.locator(selector, has_text=text).first.wait_for(timeout=_TIMEOUT_MS)
