@@ -1,8 +1,8 @@
 """OpenTimestamps proofs (RFC 11.5): make, upgrade and check them.
 
 The opentimestamps library reads, writes and evaluates proofs; calendars are asked by
-`verify.http_client`, because the library's client follows redirects and limits no answer. Checking
-is offline: against block headers that the user has from a node they trust.
+`attestation.http_client`, because the library's client follows redirects and limits no answer.
+Checking is offline: against block headers that the user has from a node they trust.
 """
 
 from __future__ import annotations

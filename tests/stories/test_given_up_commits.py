@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.run_vibes import vibes
+from tests.stories.waiting_edits import ALPHA, BETA, GAMMA, waiting
 from tests.stories.workspace import LOG, Workspace
 from tests.trails import Repository
 from vibes_lsp.git.given_up_commits import hook_lock
@@ -16,10 +17,6 @@ from vibes_lsp.store.waiting import waiting_place
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-ALPHA = "def alpha_function(first):\n    return first * 1001\n"
-BETA = "\n\ndef beta_function(second):\n    return second * 2002\n"
-GAMMA = "\n\ndef gamma_function(third):\n    return third * 3003\n"
 
 
 @pytest.fixture
@@ -31,13 +28,6 @@ def work(tmp_path: Path) -> Workspace:
     made.step("add", "--all")
     made.step("commit", "-m", "Begin")
     return made
-
-
-def waiting(work: Workspace) -> list[str]:
-    """Return the ids that `vibes log --waiting` shows."""
-    done = vibes("log", "--waiting", "--json", cwd=work.path)
-    assert done.code == 0, done.err
-    return [record["id"] for record in done.json["records"]]
 
 
 @pytest.mark.parametrize("hashes", ["sha1", "sha256"])

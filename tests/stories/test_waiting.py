@@ -15,6 +15,7 @@ import pytest
 from tests import forked
 from tests.cli.hook_repository import executable
 from tests.cli.run_vibes import vibes
+from tests.stories.waiting_edits import ALPHA, BETA, GAMMA, waiting
 from tests.stories.workspace import BY, LOG, Workspace
 from vibes_lsp.model.vocabulary import Verdict
 from vibes_lsp.recording import (
@@ -31,10 +32,6 @@ from vibes_lsp.store.waiting import waiting_place
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-ALPHA = "def alpha_function(first):\n    return first * 1001\n"
-BETA = "\n\ndef beta_function(second):\n    return second * 2002\n"
-GAMMA = "\n\ndef gamma_function(third):\n    return third * 3003\n"
 
 
 @pytest.fixture
@@ -73,13 +70,6 @@ def ask_without_edit(work: Workspace) -> None:
         recorder.execute(RecordPrompt(session_id=session.session_id, prompt=prompt))
         recorder.record_read(session.session_id, ["app.py"])
         recorder.end_session(session.session_id)
-
-
-def waiting(work: Workspace) -> list[str]:
-    """Return the ids that `vibes log --waiting` shows."""
-    done = vibes("log", "--waiting", "--json", cwd=work.path)
-    assert done.code == 0, done.err
-    return [each["id"] for each in done.json["records"]]
 
 
 def test_what_waits_has_no_line_of_the_log(work: Workspace) -> None:

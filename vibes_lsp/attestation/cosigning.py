@@ -1,7 +1,7 @@
 """Cosignatures of tool providers (guide: cosigning; R25): ask for one, or make it here.
 
 An endpoint gets the 32-byte digest of the envelope's encoding, signs it, and says when
-(`verify.signing_time`).
+(`attestation.signing_time`).
 """
 
 from __future__ import annotations

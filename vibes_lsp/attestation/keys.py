@@ -1,7 +1,7 @@
 """Ed25519 keys (RFC 11.3): their identifier and their encodings.
 
 Signatures are made and checked by securesystemslib and cryptography. Files are read and written by
-`verify.key_files`.
+`attestation.key_files`.
 """
 
 from __future__ import annotations

@@ -100,7 +100,7 @@ def store_event(payload: bytes | None, current_folder: Callable[[], str]) -> lis
             continue
         if trail is not None:
             trails.setdefault(trail, "" if start == folder else NAMED)
-    return [trail for trail, ending in trails.items() if _is_stored(payload, trail, ending)]
+    return [trail for trail, ending in trails.items() if _try_to_store(payload, trail, ending)]
 
 
 def _left_out_trail(folder: str) -> str | None:
@@ -140,8 +140,8 @@ def _git_folder(marker: str) -> str:
     return os.path.join(os.path.dirname(marker), text.removeprefix("gitdir: ").rstrip("\n"))
 
 
-def _is_stored(payload: bytes, folder: str, ending: str) -> bool:
-    """Store a payload in the spool of a trail; a failure in one trail leaves the others alone."""
+def _try_to_store(payload: bytes, folder: str, ending: str) -> bool:
+    """Store a payload in the spool of a trail; return whether that was possible."""
     try:
         _store(payload, folder, ending)
     except OSError:

@@ -152,7 +152,7 @@ def place_of_waiting(directory: AuditDir) -> WaitingPlace | None:
 
 
 def has_mark(directory: AuditDir) -> bool:
-    """Whether a hook has left a mark of what it added; see `history.given_up_commits`."""
+    """Whether a hook has left a mark of what it added; see `git.given_up_commits`."""
     place = waiting_place(directory)
     return place is not None and os.path.lexists(place.staged)
 

@@ -367,7 +367,7 @@ class Window:
     def click_lens(self, expected: str, brings: str, text: str = "") -> None:
         """Click a lens until it brings a visible element.
 
-        A click is lost if the lenses are drawn anew meanwhile.
+        VS Code loses a click while it redraws the lenses.
         """
         lens = self.editor.locator(".codelens-decoration a", has_text=expected).first
         brought = self.page.locator(brings, has_text=text).first
