@@ -1,4 +1,6 @@
-"""Work that no request waits for: git history lookups, flushing, having the client ask again.
+"""Work that no request waits for: git history lookups, flushing, watching files.
+
+What it changes, the client is told to ask for again.
 
 Each piece is scheduled on the event loop and does its reading and writing in a thread.
 """

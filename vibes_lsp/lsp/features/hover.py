@@ -1,7 +1,7 @@
 """Hover: a summary of the owner of a line, then the other annotations there, then claims.
 
 A line that no annotation owns shows what git-ai's notes say, else which agent the trailers of its
-commit name, labelled as such.
+commit name, labelled as such. In audit files, a hover says what the member under it is about.
 """
 
 from __future__ import annotations
