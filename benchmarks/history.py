@@ -111,7 +111,7 @@ def _look_up(root: Path, cache: Path, numbers: Sequence[int], part: Part = Part.
 def look_up(root: Path, part: Part, numbers: Sequence[int]) -> None:
     """Look up files as the server does, and print what it took."""
     from vibes_lsp.anchors.text import Text  # noqa: PLC0415  # not for the process that measures
-    from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest  # noqa: PLC0415
+    from vibes_lsp.lsp.state.history_lookup import HistoryLookup, LookupRequest  # noqa: PLC0415
     from vibes_lsp.store.audit_dir import find_audit_dir  # noqa: PLC0415
     from vibes_lsp.trail.trail import Trail  # noqa: PLC0415
 

@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.workspace import TextDocument
 
 from benchmarks.measure import median_seconds
-from vibes_lsp.lsp.documents import Documents
+from vibes_lsp.lsp.protocol.open_documents import Documents
 
 LINES: Final = 20_000
 RANGES: Final = 1_000

@@ -16,7 +16,7 @@ from tests.docs.code_blocks import code_blocks
 from tests.docs.test_quickstarts import QUICK_STARTS, quick_start
 from tests.requirements import REPOSITORY
 from vibes_lsp.cli.main import SECTIONS
-from vibes_lsp.lsp.settings import Settings, read_settings
+from vibes_lsp.lsp.protocol.settings import Settings, read_settings
 
 PAGES = sorted([REPOSITORY / "README.md", *(REPOSITORY / "docs").glob("*.md")])
 

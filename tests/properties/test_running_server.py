@@ -19,8 +19,9 @@ from tests.server.project import Project, let_records_wait
 from tests.trails import Repository, file_hash
 from tests.unit.lsp.test_memory import drained, started, tell
 from tests.waiting import TIMEOUT
-from vibes_lsp.lsp import background, text_sync
-from vibes_lsp.lsp.extensions import ProvenanceParams
+from vibes_lsp.lsp import text_sync
+from vibes_lsp.lsp.protocol.extensions import ProvenanceParams
+from vibes_lsp.lsp.state import background_flush
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.kept_texts import keep_text
 
@@ -201,7 +202,7 @@ steps = st.lists(
 def short_pauses() -> Any:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(text_sync, "TYPING_PAUSE", 0.001)
-        patch.setattr(background, "REFRESH_PAUSE", 0.001)
+        patch.setattr(background_flush, "REFRESH_PAUSE", 0.001)
         yield
 
 

@@ -21,9 +21,9 @@ from typing_extensions import override
 
 from tests.server.project import AS_RECORDED, STORY, Project
 from vibes_lsp.errors import AmbiguousId, OutdatedIndex, UnreadableFile
-from vibes_lsp.lsp import child_work
-from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.projects import Projects
+from vibes_lsp.lsp.protocol.open_documents import Documents
+from vibes_lsp.lsp.state import child_work
+from vibes_lsp.lsp.state.projects import Projects
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail import stored_entries
 from vibes_lsp.trail.index_writer import IndexWriter

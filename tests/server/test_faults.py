@@ -35,26 +35,26 @@ def started(
 
 REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
     "hover": (
-        "vibes_lsp.lsp.projects:Projects.snapshot",
+        "vibes_lsp.lsp.state.projects:Projects.snapshot",
         lambda uri: ("textDocument/hover", hover_at(uri, 4)),
     ),
     "lens": (
-        "vibes_lsp.lsp.projects:Projects.snapshot",
+        "vibes_lsp.lsp.state.projects:Projects.snapshot",
         lambda uri: ("textDocument/codeLens", {"textDocument": {"uri": uri}}),
     ),
     "provenance": (
-        "vibes_lsp.lsp.projects:Projects.snapshot",
+        "vibes_lsp.lsp.state.projects:Projects.snapshot",
         lambda uri: ("vibes/provenance", {"textDocument": {"uri": uri}}),
     ),
     "references": (
-        "vibes_lsp.lsp.projects:Projects.snapshot",
+        "vibes_lsp.lsp.state.projects:Projects.snapshot",
         lambda uri: (
             "textDocument/references",
             {**hover_at(uri, 4), "context": {"includeDeclaration": True}},
         ),
     ),
     "actions": (
-        "vibes_lsp.lsp.projects:Projects.snapshot",
+        "vibes_lsp.lsp.state.projects:Projects.snapshot",
         lambda uri: (
             "textDocument/codeAction",
             {
@@ -72,7 +72,7 @@ REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
         ),
     ),
     "show": (
-        "vibes_lsp.lsp.server:Server.find_project",
+        "vibes_lsp.lsp.state.server:Server.find_project",
         lambda _uri: (
             "workspace/executeCommand",
             {"command": "vibes.show", "arguments": [{"id": "abcd"}]},
@@ -130,16 +130,16 @@ def test_a_request_is_answered_with_a_report_id(
     [
         "vibes_lsp.lsp.text_sync:_relocate",
         "vibes_lsp.lsp.text_sync:_look_up_history",
-        "vibes_lsp.lsp.features.diagnostics:push",
+        "vibes_lsp.lsp.state.refresh:push_diagnostics",
         "vibes_lsp.lsp.lifecycle:_configure",
-        "vibes_lsp.lsp.indexing:Indexing.prepare",
-        "vibes_lsp.lsp.history_lookup:HistoryLookup.look_up",
-        "vibes_lsp.lsp.background:FileWatchers.watch",
+        "vibes_lsp.lsp.state.indexing:Indexing.prepare",
+        "vibes_lsp.lsp.state.history_lookup:HistoryLookup.look_up",
+        "vibes_lsp.lsp.state.file_watchers:FileWatchers.watch",
         "vibes_lsp.lsp.features.diagnostics:_risks",
-        "vibes_lsp.lsp.background:Debouncer._start",
-        "vibes_lsp.lsp.background:_flush",
-        "vibes_lsp.lsp.background:BackgroundFlush.flush_document",
-        "vibes_lsp.lsp.documents:Documents.change",
+        "vibes_lsp.lsp.state.debouncer:Debouncer._start",
+        "vibes_lsp.lsp.state.background_flush:_flush",
+        "vibes_lsp.lsp.state.background_flush:BackgroundFlush.flush_document",
+        "vibes_lsp.lsp.protocol.open_documents:Documents.change",
     ],
 )
 def test_what_fails_in_the_background_is_one_line_and_hovers_go_on(
@@ -177,7 +177,7 @@ def test_a_message_that_cannot_be_handled_is_answered(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wire, project, uri = started(
-        tmp_path, "vibes_lsp.lsp.protocol:Protocol.lifecycle_error", monkeypatch
+        tmp_path, "vibes_lsp.lsp.protocol.pygls_protocol:Protocol.lifecycle_error", monkeypatch
     )
     with wire:
         for _ in range(2):
@@ -191,7 +191,7 @@ def test_an_answer_that_cannot_be_written_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wire, project, uri = started(
-        tmp_path, "vibes_lsp.lsp.protocol:Protocol._serialize_message", monkeypatch
+        tmp_path, "vibes_lsp.lsp.protocol.pygls_protocol:Protocol._serialize_message", monkeypatch
     )
     with wire:
         error = wire.request("textDocument/hover", hover_at(uri, 4))["error"]
@@ -206,7 +206,9 @@ def test_an_answer_that_cannot_be_written_is_an_error(
 
 def test_the_details_are_there_on_demand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VIBES_DEBUG", "1")
-    wire, project, uri = started(tmp_path, "vibes_lsp.lsp.projects:Projects.snapshot", monkeypatch)
+    wire, project, uri = started(
+        tmp_path, "vibes_lsp.lsp.state.projects:Projects.snapshot", monkeypatch
+    )
     with wire:
         wire.initialize(project.root)
         assert "error" in wire.request("textDocument/hover", hover_at(uri, 4))

@@ -21,8 +21,6 @@ from pydantic.alias_generators import to_camel
 from tools.docs import wire_shapes
 from tools.docs.mcp_reference import type_text
 from vibes_lsp import lsp
-from vibes_lsp.lsp import extensions, settings
-from vibes_lsp.lsp.extensions import CommandName, ProvenanceParams
 from vibes_lsp.lsp.features import (
     call_hierarchy,
     completion,
@@ -32,8 +30,10 @@ from vibes_lsp.lsp.features import (
     recording,
 )
 from vibes_lsp.lsp.lifecycle import create_server
-from vibes_lsp.lsp.protocol import RequestFailed
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.protocol import extensions, settings
+from vibes_lsp.lsp.protocol.extensions import CommandName, ProvenanceParams
+from vibes_lsp.lsp.protocol.pygls_protocol import RequestFailed
+from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.maintenance.remap import Remap
 from vibes_lsp.recording import arguments
 from vibes_lsp.recording.requests import REQUESTS, Request

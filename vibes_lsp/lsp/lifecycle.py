@@ -10,16 +10,6 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.lsp import text_sync
-from vibes_lsp.lsp.background import (
-    REFRESH_PAUSE,
-    BackgroundFlush,
-    Debouncer,
-    FileWatchers,
-    poll_trails,
-    refresh_knowledge,
-    refresh_outdated,
-    refresh_project,
-)
 from vibes_lsp.lsp.features import (
     attestation,
     call_hierarchy,
@@ -40,11 +30,16 @@ from vibes_lsp.lsp.features import (
     show,
     symbols,
 )
-from vibes_lsp.lsp.indexing import Indexing
-from vibes_lsp.lsp.knowledge_bases import is_knowledge_file
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.settings import read_settings
-from vibes_lsp.lsp.shown_documents import ShownDocuments
+from vibes_lsp.lsp.protocol.settings import read_settings
+from vibes_lsp.lsp.state.background_flush import REFRESH_PAUSE, BackgroundFlush
+from vibes_lsp.lsp.state.debouncer import Debouncer
+from vibes_lsp.lsp.state.file_watchers import FileWatchers
+from vibes_lsp.lsp.state.indexing import Indexing
+from vibes_lsp.lsp.state.knowledge_bases import is_knowledge_file
+from vibes_lsp.lsp.state.refresh import pulls_diagnostics, refresh_knowledge, refresh_project
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.shown_documents import ShownDocuments
+from vibes_lsp.lsp.state.updates import poll_trails, refresh_outdated
 
 _logger = logging.getLogger(__name__)
 
@@ -114,7 +109,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         encoding = ls.workspace.position_encoding or types.PositionEncodingKind.Utf16
         ls.documents.encoding = encoding
         ls.root = ls.workspace.root_uri if params.workspace_folders is None else None
-        if diagnostics.is_pulled(ls):
+        if pulls_diagnostics(ls):
             diagnostics.register_pull(ls)
         for feature in (call_hierarchy, completion, folding, inlay_hints):
             feature.declare(ls)

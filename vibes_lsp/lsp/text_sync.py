@@ -11,19 +11,20 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.background import (
-    BackgroundFlush,
-    Debouncer,
-    FileWatchers,
-    look_up_history,
+from vibes_lsp.lsp.documents.config_file import config_document
+from vibes_lsp.lsp.state.background_flush import BackgroundFlush
+from vibes_lsp.lsp.state.debouncer import Debouncer
+from vibes_lsp.lsp.state.file_watchers import FileWatchers
+from vibes_lsp.lsp.state.knowledge_bases import is_knowledge_file
+from vibes_lsp.lsp.state.projects import Project
+from vibes_lsp.lsp.state.refresh import (
+    clear_diagnostics,
+    push_diagnostics,
     refresh_documents,
     refresh_project,
 )
-from vibes_lsp.lsp.config_file import config_document
-from vibes_lsp.lsp.features import diagnostics
-from vibes_lsp.lsp.knowledge_bases import is_knowledge_file
-from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.updates import look_up_history
 
 TYPING_PAUSE: Final = 0.2
 """Seconds without a change, after which the user has stopped typing."""
@@ -43,7 +44,7 @@ def register(  # noqa: C901  # a list of handlers
             ls.refuse_text(uri)
             return
         flush.schedule_pending(uri)
-        await diagnostics.push(ls, uri)
+        await push_diagnostics(ls, uri)
         await _look_up_history(ls, uri)
         await watchers.watch(uri)
         await watchers.watch_knowledge(uri)
@@ -71,7 +72,7 @@ def register(  # noqa: C901  # a list of handlers
         flush.schedule_events()
         if is_knowledge_file(uri):
             await ls.knowledge.refresh([uri])
-        await diagnostics.push(ls, uri)
+        await push_diagnostics(ls, uri)
         if owner is not None:
             owner[0].coverage.add_change()
             await look_up_history(ls, owner[0])
@@ -84,7 +85,7 @@ def register(  # noqa: C901  # a list of handlers
         ls.knowledge.discard(uri)
         ls.answers.discard(uri)
         ls.cancel_diagnostics(uri)
-        diagnostics.clear(ls, uri)
+        clear_diagnostics(ls, uri)
         await flush.flush_document(uri)
 
     @server.feature(
@@ -124,7 +125,7 @@ async def _relocate(ls: Server, flush: BackgroundFlush, uri: str) -> None:
     if is_outdated or has_own_findings:
         await refresh_documents(ls, [uri])
     else:
-        await diagnostics.push(ls, uri)
+        await push_diagnostics(ls, uri)
 
 
 def _rename(ls: Server, old: str, new: str) -> Project | None:

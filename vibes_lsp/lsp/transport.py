@@ -16,11 +16,11 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest, JsonRpcPar
 from pygls.io_ import StdoutWriter
 
 from vibes_lsp.errors import MalformedJson, report
-from vibes_lsp.lsp.child_process import finish_starting
+from vibes_lsp.lsp.state.child_process import finish_starting
 from vibes_lsp.model.canonical_json import parse_json
 
 if TYPE_CHECKING:
-    from vibes_lsp.lsp.server import Server
+    from vibes_lsp.lsp.state.server import Server
 
 _logger = logging.getLogger(__name__)
 

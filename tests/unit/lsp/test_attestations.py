@@ -11,8 +11,8 @@ from typing import NoReturn
 import pytest
 
 from tests.waiting import TIMEOUT
-from vibes_lsp.lsp import attestations
-from vibes_lsp.lsp.attestations import Attestations
+from vibes_lsp.lsp.state import attestations
+from vibes_lsp.lsp.state.attestations import Attestations
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
 

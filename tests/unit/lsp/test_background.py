@@ -17,12 +17,12 @@ from lsprotocol import types
 from tests.trails import CompleteTrail, complete
 from tests.unit.lsp.test_memory import Sink, close_indexes, drained, settled, started, tell
 from tests.waiting import TIMEOUT
-from vibes_lsp.lsp import indexing, projects
-from vibes_lsp.lsp.child_work import check
 from vibes_lsp.lsp.features import diagnostics
-from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import HistorySnapshot, LookedUpFile
+from vibes_lsp.lsp.state import indexing, projects
+from vibes_lsp.lsp.state.child_work import check
+from vibes_lsp.lsp.state.history_lookup import HistoryLookup, LookupRequest
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.snapshots import HistorySnapshot, LookedUpFile
 from vibes_lsp.trail.index_writer import TRAIL_DATABASE
 from vibes_lsp.trail.log_index import LogIndex
 

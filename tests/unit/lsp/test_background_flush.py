@@ -13,10 +13,10 @@ import pytest
 
 from tests.unit.recording.projects import SOURCE, Project, new_project
 from tests.unit.recording.test_inline_completions import ORIGIN, words
-from vibes_lsp.lsp import background
-from vibes_lsp.lsp.background import BackgroundFlush
-from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.projects import Projects
+from vibes_lsp.lsp.protocol.open_documents import Documents
+from vibes_lsp.lsp.state import background_flush
+from vibes_lsp.lsp.state.background_flush import BackgroundFlush
+from vibes_lsp.lsp.state.projects import Projects
 from vibes_lsp.recording import Recorder
 
 
@@ -51,7 +51,7 @@ def without_client(monkeypatch: pytest.MonkeyPatch) -> None:
     async def refresh(_server: object) -> None:
         """Tell no client."""
 
-    monkeypatch.setattr(background, "refresh_outdated", refresh)
+    monkeypatch.setattr(background_flush, "refresh_outdated", refresh)
 
 
 def add_pending(project: Project) -> Path:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.waiting import TIMEOUT
-from vibes_lsp.lsp import child_process
-from vibes_lsp.lsp.child_process import INDEX, run_task, start_module
+from vibes_lsp.lsp.state import child_process
+from vibes_lsp.lsp.state.child_process import INDEX, run_task, start_module
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from tests.waiting import TIMEOUT
-from vibes_lsp.lsp.background import Debouncer
+from vibes_lsp.lsp.state.debouncer import Debouncer
 
 
 class StartedKeys:

@@ -15,10 +15,10 @@ from lsprotocol import types
 
 from tests.trails import TrailWriter
 from vibes_lsp.anchors.location import LineKind, State
-from vibes_lsp.lsp import document_state
-from vibes_lsp.lsp.document_state import DocumentState
-from vibes_lsp.lsp.documents import Document, Documents
-from vibes_lsp.lsp.projects import Projects
+from vibes_lsp.lsp.protocol.open_documents import Document, Documents
+from vibes_lsp.lsp.state import document_state
+from vibes_lsp.lsp.state.document_state import DocumentState
+from vibes_lsp.lsp.state.projects import Projects
 from vibes_lsp.placing.placements import Placement
 
 TEXT: Final = "".join(f"value_{number} = compute({number})\n" for number in range(1, 13))

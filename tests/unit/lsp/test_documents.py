@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from lsprotocol import types
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.lsp.conversion import to_column
-from vibes_lsp.lsp.documents import Document, Documents
+from vibes_lsp.lsp.protocol.conversion import to_column
+from vibes_lsp.lsp.protocol.open_documents import Document, Documents
 
 ENCODINGS: Final = tuple(types.PositionEncodingKind)
 TEXT: Final = st.text(

@@ -6,7 +6,7 @@ import pytest
 
 from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.location import LocatedRange, Method, State
-from vibes_lsp.lsp.document_state import follow_range
+from vibes_lsp.lsp.state.document_state import follow_range
 
 EXACT = LocatedRange(4, 7, State.EXACT, Method.ANCHOR_HASH, 0.99, intact=4)
 DOUBTFUL = LocatedRange(4, 7, State.UNVERIFIED, Method.RECORDED, 0.3)

@@ -14,7 +14,7 @@ from tests.server.project import STORY, Project
 from tests.trails import Repository
 from tests.unit.lsp.test_memory import close_indexes, drained, started, tell
 from vibes_lsp.git import objects, process
-from vibes_lsp.lsp.extensions import ProvenanceParams
+from vibes_lsp.lsp.protocol.extensions import ProvenanceParams
 
 _COMMANDS: Final = (
     "vibes.check",

@@ -15,8 +15,8 @@ from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY
 from tests.waiting import TIMEOUT
 from vibes_lsp.knowledge.knowledge_base import create_knowledge_base
-from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.knowledge_bases import KnowledgeBases, KnowledgeBaseState
+from vibes_lsp.lsp.protocol.open_documents import Documents
+from vibes_lsp.lsp.state.knowledge_bases import KnowledgeBases, KnowledgeBaseState
 
 _T = TypeVar("_T")
 

@@ -11,7 +11,7 @@ from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.lsp.lifecycle import create_server
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.state.server import Server
 
 
 class Sink:

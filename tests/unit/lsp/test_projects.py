@@ -10,10 +10,10 @@ from lsprotocol import types
 
 from tests.trails import TrailWriter
 from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.history_lookup import HistoryLookup, LookupRequest
-from vibes_lsp.lsp.projects import Project, Projects
-from vibes_lsp.lsp.snapshots import DocumentSnapshot, HistorySnapshot, LookedUpFile
+from vibes_lsp.lsp.protocol.open_documents import Documents
+from vibes_lsp.lsp.state.history_lookup import HistoryLookup, LookupRequest
+from vibes_lsp.lsp.state.projects import Project, Projects
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, HistorySnapshot, LookedUpFile
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
 

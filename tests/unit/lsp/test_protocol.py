@@ -9,7 +9,7 @@ import pytest
 
 from tests.unit.lsp.test_memory import Sink, drained, settled, started
 from vibes_lsp.errors import OutdatedIndex
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.state.server import Server
 
 
 def sent(sink: Sink) -> list[dict[str, Any]]:

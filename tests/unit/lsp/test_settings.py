@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from vibes_lsp.lsp.settings import Settings, read_settings
+from vibes_lsp.lsp.protocol.settings import Settings, read_settings
 from vibes_lsp.model.vocabulary import Band
 
 

@@ -18,8 +18,10 @@ from tests.server.knowledge_base import KnowledgeFiles
 from tests.server.project import STORY, Project
 from tests.unit.lsp.test_memory import close_indexes, drained, started, tell
 from tests.waiting import TIMEOUT
-from vibes_lsp.lsp import background, text_sync
-from vibes_lsp.lsp.extensions import ProvenanceParams
+from vibes_lsp.lsp import text_sync
+from vibes_lsp.lsp.protocol.extensions import ProvenanceParams
+from vibes_lsp.lsp.state import updates
+from vibes_lsp.lsp.state.debouncer import Debouncer
 
 _OF_THE_SYSTEM: Final = frozenset(
     {"posix", "nt", "io", "_io", "_winapi", "_posixsubprocess", "mmap", "fcntl"}
@@ -60,7 +62,7 @@ class Typist:
         debouncer: What waits for the pause.
     """
 
-    debouncer: background.Debouncer[str]
+    debouncer: Debouncer[str]
 
     def __init__(self, file: Path) -> None:
         self.server, self.sink = started()
@@ -116,11 +118,11 @@ async def typist(
 ) -> Any:
     # A busy machine takes longer than the pause between two keys.
     monkeypatch.setattr(text_sync, "TYPING_PAUSE", 60)
-    monkeypatch.setattr(background, "POLLING_INTERVAL", 60)
-    debouncers: list[background.Debouncer[str]] = []
+    monkeypatch.setattr(updates, "POLLING_INTERVAL", 60)
+    debouncers: list[Debouncer[str]] = []
 
-    def collected(*arguments: Any) -> background.Debouncer[str]:
-        debouncers.append(background.Debouncer(*arguments))
+    def collected(*arguments: Any) -> Debouncer[str]:
+        debouncers.append(Debouncer(*arguments))
         return debouncers[-1]
 
     monkeypatch.setattr(text_sync, "Debouncer", collected)

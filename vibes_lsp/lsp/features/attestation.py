@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from vibes_lsp.lsp.attestations import file_and_tier, run_vibes
-from vibes_lsp.lsp.background import Debouncer, refresh_documents
-from vibes_lsp.lsp.extensions import CommandName
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.shown_documents import ShownDocuments
+from vibes_lsp.lsp.protocol.extensions import CommandName
+from vibes_lsp.lsp.state.attestations import file_and_tier, run_vibes
+from vibes_lsp.lsp.state.debouncer import Debouncer
+from vibes_lsp.lsp.state.refresh import refresh_documents
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.shown_documents import ShownDocuments
 from vibes_lsp.model.escaping import code_block
 from vibes_lsp.store.audit_dir import AuditDir
 

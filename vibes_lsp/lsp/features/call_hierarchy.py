@@ -13,9 +13,9 @@ from typing import Any, Final
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.audit_files import RecordPlaces, audit_position, found_by_id
-from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.documents.audit_files import RecordPlaces, audit_position, found_by_id
+from vibes_lsp.lsp.state.projects import Project
+from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.timestamps import parse_timestamp

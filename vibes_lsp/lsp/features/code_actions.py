@@ -14,8 +14,9 @@ from uuid import uuid4
 from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.lsp.conversion import lines_of, to_characters
-from vibes_lsp.lsp.extensions import (
+from vibes_lsp.lsp.documents.knowledge_texts import proposal_text
+from vibes_lsp.lsp.protocol.conversion import lines_of, to_characters
+from vibes_lsp.lsp.protocol.extensions import (
     CLIENT_KB_CONTRADICT,
     CLIENT_KB_PROPOSE,
     CLIENT_KB_REJECT,
@@ -24,10 +25,9 @@ from vibes_lsp.lsp.extensions import (
     CommandName,
     has_client_command,
 )
-from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
-from vibes_lsp.lsp.knowledge_texts import proposal_text
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
+from vibes_lsp.lsp.state.knowledge_bases import DocumentKnowledge, PlacedCitation
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import Action, RecordType, Verdict
 from vibes_lsp.placing.placements import Placement

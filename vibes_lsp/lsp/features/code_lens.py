@@ -14,26 +14,26 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.audit_files import (
+from vibes_lsp.lsp.documents.audit_files import (
     RecordPlaces,
     found_by_id,
     outline_log,
     record_id,
 )
-from vibes_lsp.lsp.conversion import FIRST_LINE
-from vibes_lsp.lsp.extensions import (
+from vibes_lsp.lsp.documents.knowledge_texts import lens_title
+from vibes_lsp.lsp.documents.rendering import INDEXING, lens_text
+from vibes_lsp.lsp.protocol.conversion import FIRST_LINE
+from vibes_lsp.lsp.protocol.extensions import (
     CLIENT_KB_SHOW,
     CLIENT_SHOW_ANNOTATIONS,
     CommandName,
     has_client_command,
     own_capability,
 )
-from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
-from vibes_lsp.lsp.knowledge_texts import lens_title
-from vibes_lsp.lsp.rendering import INDEXING, lens_text
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.shown_documents import shows_documents
-from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.lsp.state.knowledge_bases import DocumentKnowledge, PlacedCitation
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.shown_documents import shows_documents
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Band, RecordType

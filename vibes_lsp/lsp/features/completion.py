@@ -10,9 +10,9 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.config_file import complete_config
-from vibes_lsp.lsp.knowledge_navigation import complete_ids
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.documents.config_file import complete_config
+from vibes_lsp.lsp.documents.knowledge_navigation import complete_ids
+from vibes_lsp.lsp.state.server import Server
 
 _REGISTRATIONS: Final = {
     "knowledge": types.CompletionRegistrationOptions(

@@ -10,18 +10,18 @@ from typing import Any, Final
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.audit_files import (
+from vibes_lsp.lsp.documents.audit_files import (
     AuditPosition,
     RecordPlaces,
     audit_position,
     found_by_id,
     references_in,
 )
-from vibes_lsp.lsp.conversion import to_characters, uri_in
-from vibes_lsp.lsp.knowledge_navigation import knowledge_definition
-from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.lsp.documents.knowledge_navigation import knowledge_definition
+from vibes_lsp.lsp.protocol.conversion import to_characters, uri_in
+from vibes_lsp.lsp.state.projects import Project
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
 from vibes_lsp.trail.lookup import LookupResult

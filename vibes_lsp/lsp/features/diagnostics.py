@@ -17,19 +17,19 @@ from lsprotocol import types
 from vibes_lsp.anchors.location import State
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.errors import CheckFailed
-from vibes_lsp.lsp.audit_files import location_now
-from vibes_lsp.lsp.child_process import CHECK, run_task
-from vibes_lsp.lsp.child_work import MAX_FINDINGS, check
-from vibes_lsp.lsp.config_file import config_document, findings_in_config
-from vibes_lsp.lsp.conversion import FIRST_LINE, Encoding, range_in_line
-from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.extensions import CommandName, ProjectArguments
-from vibes_lsp.lsp.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
-from vibes_lsp.lsp.knowledge_texts import state_words
-from vibes_lsp.lsp.projects import MAX_READ, size_of
-from vibes_lsp.lsp.rendering import INDEXING
-from vibes_lsp.lsp.server import Server, shown_progress
-from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.lsp.documents.audit_files import location_now
+from vibes_lsp.lsp.documents.config_file import config_document, findings_in_config
+from vibes_lsp.lsp.documents.knowledge_texts import state_words
+from vibes_lsp.lsp.documents.rendering import INDEXING
+from vibes_lsp.lsp.protocol.conversion import FIRST_LINE, Encoding, range_in_line
+from vibes_lsp.lsp.protocol.extensions import CommandName, ProjectArguments
+from vibes_lsp.lsp.protocol.open_documents import Document
+from vibes_lsp.lsp.state.child_process import CHECK, run_task
+from vibes_lsp.lsp.state.child_work import MAX_FINDINGS, check
+from vibes_lsp.lsp.state.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
+from vibes_lsp.lsp.state.projects import MAX_READ, size_of
+from vibes_lsp.lsp.state.server import Server, shown_progress
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import JsonValue, Members, integer, objects, text
@@ -66,7 +66,8 @@ _FIRST_WORD: Final = re.compile(r"\s*(\S+)")
 
 
 def register(server: Server) -> None:
-    """Offer `vibes.check`."""
+    """Offer `vibes.check`, and say what is to be published."""
+    server.diagnostics_of = partial(diagnostics_of, server)
 
     @server.command(CommandName.CHECK)
     async def check(ls: Server, arguments: ProjectArguments) -> dict[str, Any]:
@@ -88,37 +89,6 @@ def register_pull(server: Server) -> None:
     ) -> types.RelatedFullDocumentDiagnosticReport:
         diagnostics = await diagnostics_of(ls, params.text_document.uri)
         return types.RelatedFullDocumentDiagnosticReport(diagnostics)
-
-
-def is_pulled(ls: Server) -> bool:
-    """Whether the client pulls diagnostics: it can, and can be told to pull again."""
-    can_refresh = bool(ls.declared("workspace", "diagnostics", "refresh_support"))
-    return can_refresh and ls.declared("text_document", "diagnostic") is not None
-
-
-def clear(ls: Server, uri: str) -> None:
-    """Remove the published diagnostics of a document that was closed."""
-    if not is_pulled(ls):
-        ls.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri, []))
-
-
-async def push(ls: Server, uri: str) -> None:
-    """Publish the diagnostics of an open document to a client that does not pull.
-
-    If another `push` began later, nothing is published: this one may be about an older text, other
-    settings or another trail. While the user types nothing is published; the next pause does it.
-    """
-    if is_pulled(ls):
-        return
-    document = ls.documents.get(uri)
-    if document is None or document.is_typing:
-        return
-    is_last = ls.begin_diagnostics(uri)
-    diagnostics = await diagnostics_of(ls, uri, is_wanted=is_last)
-    if is_last():
-        ls.text_document_publish_diagnostics(
-            types.PublishDiagnosticsParams(uri, diagnostics, document.version)
-        )
 
 
 async def diagnostics_of(

@@ -12,8 +12,8 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.audit_files import OutlinedRecord, outline_log
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.documents.audit_files import OutlinedRecord, outline_log
+from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.model.vocabulary import RecordType
 
 _SELECTOR: Final = [types.TextDocumentFilterPattern(pattern="**/.ai-audit/*.{json,jsonl}")]

@@ -14,17 +14,17 @@ from lsprotocol import types
 
 from vibes_lsp.attestation.tiers import ATTESTATION_NAMES
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.lsp.attestations import AttestationState
-from vibes_lsp.lsp.audit_files import audit_position, describe_reference
-from vibes_lsp.lsp.config_file import hover_in_config, member_at
-from vibes_lsp.lsp.conversion import range_of_lines
-from vibes_lsp.lsp.description import Description
-from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge
-from vibes_lsp.lsp.knowledge_navigation import knowledge_hover
-from vibes_lsp.lsp.knowledge_texts import ClaimTexts
-from vibes_lsp.lsp.rendering import INDEXING, SEPARATOR, Markup
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
+from vibes_lsp.lsp.documents.audit_files import audit_position, describe_reference
+from vibes_lsp.lsp.documents.config_file import hover_in_config, member_at
+from vibes_lsp.lsp.documents.description import Description
+from vibes_lsp.lsp.documents.knowledge_navigation import knowledge_hover
+from vibes_lsp.lsp.documents.knowledge_texts import ClaimTexts
+from vibes_lsp.lsp.documents.rendering import INDEXING, SEPARATOR, Markup
+from vibes_lsp.lsp.protocol.conversion import range_of_lines
+from vibes_lsp.lsp.state.attestations import AttestationState
+from vibes_lsp.lsp.state.knowledge_bases import DocumentKnowledge
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.ages import describe_age, describe_span
 from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.escaping import code_block

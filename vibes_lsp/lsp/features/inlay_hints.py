@@ -13,11 +13,11 @@ from datetime import UTC, datetime
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.conversion import to_column
-from vibes_lsp.lsp.description import Description
-from vibes_lsp.lsp.rendering import Markup, hint_text
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.lsp.documents.description import Description
+from vibes_lsp.lsp.documents.rendering import Markup, hint_text
+from vibes_lsp.lsp.protocol.conversion import to_column
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.patience import INLAY_HINTS
 
 

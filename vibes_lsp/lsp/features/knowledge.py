@@ -22,13 +22,13 @@ from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFil
 from vibes_lsp.git.process import user_name
 from vibes_lsp.git.project_files import read_content
 from vibes_lsp.knowledge.actors import system_user
-from vibes_lsp.lsp.conversion import lines_of, path_of
-from vibes_lsp.lsp.extensions import CommandName, ProjectArguments
-from vibes_lsp.lsp.knowledge_bases import find_knowledge_folder
-from vibes_lsp.lsp.knowledge_texts import ClaimTexts, describe_proposal
-from vibes_lsp.lsp.rendering import Markup
-from vibes_lsp.lsp.server import DocumentChanged, Server
-from vibes_lsp.lsp.shown_documents import ShownDocuments
+from vibes_lsp.lsp.documents.knowledge_texts import ClaimTexts, describe_proposal
+from vibes_lsp.lsp.documents.rendering import Markup
+from vibes_lsp.lsp.protocol.conversion import lines_of, path_of
+from vibes_lsp.lsp.protocol.extensions import CommandName, ProjectArguments
+from vibes_lsp.lsp.state.knowledge_bases import find_knowledge_folder
+from vibes_lsp.lsp.state.server import DocumentChanged, Server
+from vibes_lsp.lsp.state.shown_documents import ShownDocuments
 
 _MAX_ANSWERED: Final = 100
 """Results that are kept for a `requestId` that comes again."""

@@ -10,11 +10,11 @@ from typing import Any, Final
 from lsprotocol import types
 
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
-from vibes_lsp.lsp.conversion import lines_of
-from vibes_lsp.lsp.extensions import PROVENANCE, CommandName, ProvenanceParams
-from vibes_lsp.lsp.rendering import lens_text, line_text, state_text
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.lsp.documents.rendering import lens_text, line_text, state_text
+from vibes_lsp.lsp.protocol.conversion import lines_of
+from vibes_lsp.lsp.protocol.extensions import PROVENANCE, CommandName, ProvenanceParams
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
 from vibes_lsp.placing.placements import Placement

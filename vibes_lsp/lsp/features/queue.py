@@ -18,9 +18,9 @@ from typing import Any, Final, TypeVar
 from lsprotocol import types
 
 from vibes_lsp.errors import OutdatedIndex, UnreadableFile
-from vibes_lsp.lsp.extensions import CommandName
-from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.protocol.extensions import CommandName
+from vibes_lsp.lsp.state.projects import Project
+from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.model.members import Members
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.project_locator import ProjectLocator

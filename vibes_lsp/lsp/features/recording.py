@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.lsp.background import open_texts
-from vibes_lsp.lsp.conversion import Encoding
-from vibes_lsp.lsp.documents import Document, to_utf16
-from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.protocol import RequestFailed
-from vibes_lsp.lsp.server import DocumentChanged, Server
+from vibes_lsp.lsp.protocol.conversion import Encoding
+from vibes_lsp.lsp.protocol.open_documents import Document, to_utf16
+from vibes_lsp.lsp.protocol.pygls_protocol import RequestFailed
+from vibes_lsp.lsp.state.projects import Project
+from vibes_lsp.lsp.state.server import DocumentChanged, Server
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.vocabulary import ReviewerKind
 from vibes_lsp.store.waiting import VERDICTS_WAIT, place_of_waiting
@@ -72,7 +71,7 @@ def _handler(
         try:
             prepare = _of_completion if use_case == "inline-completion" else _with_text
             prepared = prepare(ls, members)
-            texts = open_texts(ls.projects, project) if project.pending else {}
+            texts = ls.projects.open_texts(project) if project.pending else {}
             homes = [
                 other_project.directory
                 for other_project in ls.projects.all()

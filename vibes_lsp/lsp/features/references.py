@@ -11,10 +11,10 @@ from typing import Final
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.audit_files import RecordPlaces, audit_position, location_now
-from vibes_lsp.lsp.knowledge_navigation import knowledge_references
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.lsp.documents.audit_files import RecordPlaces, audit_position, location_now
+from vibes_lsp.lsp.documents.knowledge_navigation import knowledge_references
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.provenance_graph import GraphReader

@@ -6,9 +6,9 @@ from itertools import pairwise
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.conversion import to_column
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
+from vibes_lsp.lsp.protocol.conversion import to_column
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, owns_line
 
 
 def register(server: Server) -> None:

@@ -17,19 +17,19 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
-from vibes_lsp.lsp.audit_files import location_now
-from vibes_lsp.lsp.description import Description
-from vibes_lsp.lsp.extensions import CommandName
-from vibes_lsp.lsp.rendering import Markup
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.shown_documents import (
+from vibes_lsp.lsp.documents.audit_files import location_now
+from vibes_lsp.lsp.documents.description import Description
+from vibes_lsp.lsp.documents.rendering import Markup
+from vibes_lsp.lsp.protocol.extensions import CommandName
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.shown_documents import (
     ShownDocuments,
     open_document,
     parse_version,
     read_version,
     version_uri,
 )
-from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, TrailSnapshot
 from vibes_lsp.model.escaping import code_block, without_invisible
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.placing.live_risk import Scorer

@@ -15,11 +15,11 @@ from typing import Final, TypeVar
 
 from lsprotocol import types
 
-from vibes_lsp.lsp.audit_files import RecordPlaces, location_now
-from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.settings import Settings
-from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.lsp.documents.audit_files import RecordPlaces, location_now
+from vibes_lsp.lsp.protocol.settings import Settings
+from vibes_lsp.lsp.state.projects import Project
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import text
 from vibes_lsp.model.paths import normal_path

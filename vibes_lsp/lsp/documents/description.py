@@ -15,8 +15,8 @@ from vibes_lsp.errors import BrokenBlob
 from vibes_lsp.exchange.note_overlay import LineNote
 from vibes_lsp.git.agent_trailers import AgentTrailer
 from vibes_lsp.git.objects import Commit
-from vibes_lsp.lsp.rendering import SEPARATOR, Markup
-from vibes_lsp.lsp.snapshots import DocumentSnapshot, owns_line
+from vibes_lsp.lsp.documents.rendering import SEPARATOR, Markup
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.members import JsonValue, Members, text, texts
 from vibes_lsp.model.timestamps import parse_timestamp

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import count
@@ -19,14 +19,14 @@ from typing_extensions import override
 from vibes_lsp import __version__
 from vibes_lsp.errors import AuditDirNotFound, VibesError, report
 from vibes_lsp.git.missing_trail import explained
-from vibes_lsp.lsp.attestations import Attestations, AttestationState
-from vibes_lsp.lsp.conversion import path_of
-from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.extensions import own_capability
-from vibes_lsp.lsp.knowledge_bases import KnowledgeBases
-from vibes_lsp.lsp.projects import Project, Projects
-from vibes_lsp.lsp.protocol import Protocol, RequestFailed
-from vibes_lsp.lsp.settings import Settings
+from vibes_lsp.lsp.protocol.conversion import path_of
+from vibes_lsp.lsp.protocol.extensions import own_capability
+from vibes_lsp.lsp.protocol.open_documents import Documents
+from vibes_lsp.lsp.protocol.pygls_protocol import Protocol, RequestFailed
+from vibes_lsp.lsp.protocol.settings import Settings
+from vibes_lsp.lsp.state.attestations import Attestations, AttestationState
+from vibes_lsp.lsp.state.knowledge_bases import KnowledgeBases
+from vibes_lsp.lsp.state.projects import Project, Projects
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
 from vibes_lsp.patience import PROGRESS
@@ -96,6 +96,8 @@ class Server(LanguageServer):
         projects: The trails.
         knowledge: The knowledge bases.
         root: The only folder of a client without workspace folders; None for all others.
+        diagnostics_of: Returns the diagnostics of a document, unless a function says that they are
+            not wanted any more; `features.diagnostics` sets it.
         checking: Held while a trail is checked. One check at a time: it keeps a thread busy, and
             another thread reads the client's messages.
         attestations: What is known of the attestation of each trail.
@@ -117,6 +119,7 @@ class Server(LanguageServer):
         self.projects = Projects(self.documents)
         self.knowledge = KnowledgeBases(self.documents, self.run_in_thread)
         self.root: str | None = None
+        self.diagnostics_of: Callable[[str, Callable[[], bool]], Awaitable[list[types.Diagnostic]]]
         self.checking = asyncio.Lock()
         self.attestations = Attestations()
         self.answers = LastAnswers()

@@ -10,7 +10,8 @@ from lsprotocol import types
 
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.git.project_files import read_source
-from vibes_lsp.lsp.conversion import (
+from vibes_lsp.lsp.documents.rendering import SEPARATOR, Markup
+from vibes_lsp.lsp.protocol.conversion import (
     FIRST_LINE,
     path_of,
     place_of_lines,
@@ -19,9 +20,8 @@ from vibes_lsp.lsp.conversion import (
     to_column,
     uri_in,
 )
-from vibes_lsp.lsp.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge
-from vibes_lsp.lsp.rendering import SEPARATOR, Markup
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.state.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge
+from vibes_lsp.lsp.state.server import Server
 
 if TYPE_CHECKING:
     from vibes_lsp.knowledge.mentions import Mention, NamedObject

@@ -1,6 +1,6 @@
 """Lookups in git history, and which changes of a project the last one covers.
 
-`background.look_up_history` schedules them. No answer waits for git.
+`updates.look_up_history` schedules them. No answer waits for git.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from vibes_lsp.exchange.brought_lines import BroughtLines, committed_file
 from vibes_lsp.exchange.note_overlay import notes_of_lines
 from vibes_lsp.exchange.trailer_overlay import trailers_of_lines
 from vibes_lsp.git.objects import Commit
-from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.snapshots import ClosedFiles, HistorySnapshot, LookedUpFile
+from vibes_lsp.lsp.protocol.open_documents import Document
+from vibes_lsp.lsp.state.snapshots import ClosedFiles, HistorySnapshot, LookedUpFile
 from vibes_lsp.placing.committed_lines import FileInHead
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.trail.lineage import Lineage

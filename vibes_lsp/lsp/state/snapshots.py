@@ -14,7 +14,7 @@ from vibes_lsp.git.agent_trailers import AgentTrailer
 from vibes_lsp.git.commit_resolution import ResolvedCommit
 from vibes_lsp.git.objects import Commit
 from vibes_lsp.knowledge.ai_lines import AiLines, count_ai_lines
-from vibes_lsp.lsp.documents import Document
+from vibes_lsp.lsp.protocol.open_documents import Document
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement

@@ -14,8 +14,8 @@ from lsprotocol.types import MarkupKind
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.knowledge.ai_lines import AiLines, CountAiLines, no_ai_lines
-from vibes_lsp.lsp.knowledge_bases import DocumentKnowledge, PlacedCitation
-from vibes_lsp.lsp.rendering import SEPARATOR, Markup
+from vibes_lsp.lsp.documents.rendering import SEPARATOR, Markup
+from vibes_lsp.lsp.state.knowledge_bases import DocumentKnowledge, PlacedCitation
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.escaping import code_block, single_line, without_invisible
 from vibes_lsp.reports.placements import describe_lines, lsp_range

@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcException
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.git.repository import open_repository
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import write_error

@@ -19,13 +19,19 @@ from lsprotocol import types
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import encode
 from vibes_lsp.errors import AmbiguousId, MalformedJson, UnknownId
-from vibes_lsp.lsp.conversion import Encoding, place_of_lines, range_in_line, to_characters, uri_in
-from vibes_lsp.lsp.description import Description
-from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.projects import Project
-from vibes_lsp.lsp.rendering import SEPARATOR, Markup
-from vibes_lsp.lsp.server import Server
-from vibes_lsp.lsp.snapshots import DocumentSnapshot
+from vibes_lsp.lsp.documents.description import Description
+from vibes_lsp.lsp.documents.rendering import SEPARATOR, Markup
+from vibes_lsp.lsp.protocol.conversion import (
+    Encoding,
+    place_of_lines,
+    range_in_line,
+    to_characters,
+    uri_in,
+)
+from vibes_lsp.lsp.protocol.open_documents import Document
+from vibes_lsp.lsp.state.projects import Project
+from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import annotation_id, sha256

@@ -18,15 +18,15 @@ from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex, UnreadableFile
 from vibes_lsp.git.project_files import read_source
 from vibes_lsp.git.repository_state import RepositoryState
 from vibes_lsp.knowledge.ai_lines import CountAiLines, no_ai_lines
-from vibes_lsp.lsp.conversion import folder_of, path_of
-from vibes_lsp.lsp.document_state import DocumentState
-from vibes_lsp.lsp.documents import Document, Documents
-from vibes_lsp.lsp.history_lookup import (
+from vibes_lsp.lsp.protocol.conversion import folder_of, path_of
+from vibes_lsp.lsp.protocol.open_documents import Document, Documents
+from vibes_lsp.lsp.state.document_state import DocumentState
+from vibes_lsp.lsp.state.history_lookup import (
     HistoryCoverage,
     HistoryLookup,
     LookupRequest,
 )
-from vibes_lsp.lsp.snapshots import (
+from vibes_lsp.lsp.state.snapshots import (
     ClosedFiles,
     DocumentSnapshot,
     HistorySnapshot,
@@ -55,7 +55,7 @@ class Project:
 
     Attributes:
         directory: The audit directory.
-        trail: The log and the manifest. Nothing but `lsp.indexing` uses it while it is indexed.
+        trail: The log and the manifest. Nothing but `indexing` uses it while it is indexed.
         pending: Inline completions that are not in the log yet.
         history: Reads the git history, in a thread.
         coverage: What the lookups in git history cover.
@@ -356,6 +356,10 @@ class Projects:
             and document is not None
             and owner[0].path == project.directory.path
         ]
+
+    def open_texts(self, project: Project) -> dict[str, str]:
+        """Return the open documents of a project as they are now, by path relative to it."""
+        return {path: document.content for path, document in self.opened_in(project)}
 
     def snapshot(self, uri: str, *, is_looked_at: bool = True) -> DocumentSnapshot | None:
         """Return a file with its placements.

@@ -96,7 +96,7 @@ async def run_task(task: str, directory: AuditDir, *arguments: str, show: ShowPr
     audit = str(directory.path.absolute())
     try:
         process = await start_module(
-            "vibes_lsp.lsp.child_work", task, audit, *arguments, reads_errors=False
+            "vibes_lsp.lsp.state.child_work", task, audit, *arguments, reads_errors=False
         )
     except OSError as error:
         return {"problem": f"no process can be started: {error}"}

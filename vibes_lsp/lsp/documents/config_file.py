@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from lsprotocol import types
 
 from vibes_lsp.checks.finding import Finding
-from vibes_lsp.lsp.conversion import range_in_line, to_characters
-from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.rendering import SEPARATOR, Markup
-from vibes_lsp.lsp.server import Server
+from vibes_lsp.lsp.documents.rendering import SEPARATOR, Markup
+from vibes_lsp.lsp.protocol.conversion import range_in_line, to_characters
+from vibes_lsp.lsp.protocol.open_documents import Document
+from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.store.config import parse_config
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""`python -m vibes_lsp.lsp.child_work TASK DIRECTORY [FILE]`: long work on a trail for the server.
+"""`python -m` this module `TASK DIRECTORY [FILE]`: long work on a trail for the server.
 
 The server runs it, because a thread that reads a large trail would delay its answers. It prints a
 line of progress now and then, `STEP PERCENTAGE`, then the line `result` and one JSON object; see
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.lsp.child_process import CHECK, RESULT
+from vibes_lsp.lsp.state.child_process import CHECK, RESULT
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.manifest import read_manifest

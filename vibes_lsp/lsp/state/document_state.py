@@ -17,8 +17,8 @@ from vibes_lsp.anchors.create_anchors import CONTEXT_LINES
 from vibes_lsp.anchors.line_hashes import line_hash
 from vibes_lsp.anchors.live_edits import Edits, ShiftedRange
 from vibes_lsp.anchors.location import LineKind, LocatedRange, Method, State
-from vibes_lsp.lsp.documents import Document
-from vibes_lsp.lsp.snapshots import DocumentSnapshot, TrailSnapshot, snapshot_of_document
+from vibes_lsp.lsp.protocol.open_documents import Document
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, TrailSnapshot, snapshot_of_document
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.placing.claims import RecordClaim, claims_of
 from vibes_lsp.placing.placements import Placement

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from vibes_lsp.attestation.tiers import ATTESTATION_NAMES, TrustTier, attestation_path
 from vibes_lsp.errors import AttestationCommandFailed, MalformedJson
-from vibes_lsp.lsp.child_process import end_process, start_module
+from vibes_lsp.lsp.state.child_process import end_process, start_module
 from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.escaping import single_line

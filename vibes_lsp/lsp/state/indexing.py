@@ -10,10 +10,11 @@ import asyncio
 import logging
 
 from vibes_lsp.errors import report
-from vibes_lsp.lsp.background import look_up_history, refresh_project
-from vibes_lsp.lsp.child_process import INDEX, run_task
-from vibes_lsp.lsp.projects import MAX_READ, Project, audit_dir_at, size_of
-from vibes_lsp.lsp.server import Server, Show, shown_progress
+from vibes_lsp.lsp.state.child_process import INDEX, run_task
+from vibes_lsp.lsp.state.projects import MAX_READ, Project, audit_dir_at, size_of
+from vibes_lsp.lsp.state.refresh import refresh_project
+from vibes_lsp.lsp.state.server import Server, Show, shown_progress
+from vibes_lsp.lsp.state.updates import look_up_history
 
 _logger = logging.getLogger(__name__)
 

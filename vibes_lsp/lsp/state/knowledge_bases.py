@@ -21,9 +21,9 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile, VibesError, report
 from vibes_lsp.git.project_files import read_source
 from vibes_lsp.knowledge.evidence_lines import EvidenceLines, place_evidence
-from vibes_lsp.lsp.conversion import path_of, uri_in
-from vibes_lsp.lsp.document_state import follow_range
-from vibes_lsp.lsp.documents import Document, Documents
+from vibes_lsp.lsp.protocol.conversion import path_of, uri_in
+from vibes_lsp.lsp.protocol.open_documents import Document, Documents
+from vibes_lsp.lsp.state.document_state import follow_range
 from vibes_lsp.patience import KNOWLEDGE_BASE
 from vibes_lsp.store import file_stamps
 from vibes_lsp.store.file_stamps import FileStamp, are_settled, file_stamp

@@ -17,7 +17,7 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.text import BOM, Text
-from vibes_lsp.lsp.conversion import Encoding, to_characters, to_column
+from vibes_lsp.lsp.protocol.conversion import Encoding, to_characters, to_column
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
 _MAX_AUDIT_TEXT: Final = 32 << 20

@@ -30,8 +30,8 @@ from pygls.protocol.language_server import lsp_method
 from typing_extensions import override
 
 from vibes_lsp.errors import InternalError, OutdatedIndex, VibesError
-from vibes_lsp.lsp.documents import Documents
-from vibes_lsp.lsp.extensions import PROVENANCE, ProvenanceRequest
+from vibes_lsp.lsp.protocol.extensions import PROVENANCE, ProvenanceRequest
+from vibes_lsp.lsp.protocol.open_documents import Documents
 from vibes_lsp.model.escaping import single_line
 
 _MAX_MESSAGE: Final = 500

@@ -1,0 +1,1 @@
+"""The server's state of trails, knowledge bases and documents, and what keeps it current."""
