@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from vibes_lsp.mcp.answers import (
-    AnnotationAnswer,
-    CountingReview,
-    FactorAnswer,
-    Lines,
-    Named,
-)
+from vibes_lsp.mcp.answers import AnnotationAnswer, CountingReview, FactorAnswer, Named
 from vibes_lsp.mcp.recorded_text import Quotations, name, path_text
-from vibes_lsp.model.members import Members, integer, mapping, text
+from vibes_lsp.model.members import Members, integer, mapping, objects, text
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.blame import ranges_by_kind
 from vibes_lsp.reports.placements import describe_location
@@ -58,13 +52,7 @@ def annotation_members(
         "line_start": integer(facts, "lineStart"),
         "line_end": integer(facts, "lineEnd"),
         "function_name": name(facts.get("functionName")),
-        "owned_lines": [
-            Lines(line_start=start, line_end=end, kind=text(owned_range, "kind"))
-            for owned_range in ranges_by_kind(placement)
-            if isinstance(owned_range, dict)
-            and (start := integer(owned_range, "lineStart")) is not None
-            and (end := integer(owned_range, "lineEnd")) is not None
-        ],
+        "owned_lines": ranges_by_kind(placement),
         "action": name(facts["action"]) or "",
         "state": str(facts["state"]),
         "where": describe_location(placement),
@@ -100,18 +88,14 @@ def _review(review: Members) -> CountingReview | None:
 
 
 def _factors(facts: Members, quotations: Quotations) -> list[FactorAnswer]:
-    recorded = facts.get("factors")
-    factors: list[FactorAnswer] = []
-    for factor in recorded[:_MAX_FACTORS] if isinstance(recorded, list) else []:
-        members = factor if isinstance(factor, dict) else {}
-        value, weight = members.get("value"), members.get("weight")
-        if isinstance(value, int | float) and isinstance(weight, int | float):
-            factors.append(
-                FactorAnswer(
-                    signal=name(members.get("signal")) or "",
-                    value=value,
-                    weight=weight,
-                    reason=quotations.quote(text(members, "reason"), _MAX_REASON),
-                )
-            )
-    return factors
+    return [
+        FactorAnswer(
+            signal=name(factor.get("signal")) or "",
+            value=value,
+            weight=weight,
+            reason=quotations.quote(text(factor, "reason"), _MAX_REASON),
+        )
+        for factor in objects(facts.get("factors"))[:_MAX_FACTORS]
+        if isinstance(value := factor.get("value"), int | float)
+        and isinstance(weight := factor.get("weight"), int | float)
+    ]

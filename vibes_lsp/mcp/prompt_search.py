@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
-from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.git.project_files import read_source
 from vibes_lsp.mcp.annotation_answers import annotation_answer
@@ -16,7 +16,6 @@ from vibes_lsp.mcp.served_project import ServedProject
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import ContextType
-from vibes_lsp.placing.placements import Placement
 from vibes_lsp.recording.arguments import Checked
 from vibes_lsp.recording.paths import required_path
 from vibes_lsp.reports.blame import blame_file
@@ -112,36 +111,20 @@ def _locate(
         for lineage in caused
     }
     shown = {lineage.first.id for caused in first_lineages.values() for lineage in caused}
-    placed: dict[str, tuple[Placement, Members]] = {}
+    answers: dict[str, AnnotationAnswer] = {}
     locator, scorer = project.locator(), project.scorer()
     for path in sorted(files):
-        content = _source(project, path)
-        blame = None if content is None else blame_file(locator, path, content, scorer)
-        for placement in () if blame is None else blame.placements:
-            if placement.lineage.first.id in shown and blame is not None:
-                facts = blame.report.placement(placement, with_prompts=False)
-                placed[placement.lineage.first.id] = placement, facts
+        with suppress(UnreadableFile):
+            blame = blame_file(locator, path, read_source(project.root, path), scorer)
+            for placement in blame.placements:
+                if placement.lineage.first.id in shown:
+                    facts = blame.report.placement(placement, with_prompts=False)
+                    answer = annotation_answer(placement, facts, quotations)
+                    answers[placement.lineage.first.id] = answer
     return {
-        key: list(_answers(caused, placed, quotations)) for key, caused in first_lineages.items()
+        key: [answers[lineage.first.id] for lineage in caused if lineage.first.id in answers]
+        for key, caused in first_lineages.items()
     }
-
-
-def _answers(
-    lineages: Sequence[Lineage],
-    placed: dict[str, tuple[Placement, Members]],
-    quotations: Quotations,
-) -> Iterator[AnnotationAnswer]:
-    for lineage in lineages:
-        located = placed.get(lineage.first.id)
-        if located is not None:
-            yield annotation_answer(*located, quotations)
-
-
-def _source(project: ServedProject, path: str) -> Text | None:
-    try:
-        return read_source(project.root, path)
-    except UnreadableFile:
-        return None
 
 
 def _answer(

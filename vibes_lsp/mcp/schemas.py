@@ -36,7 +36,7 @@ def output_schema(kind: type[BaseModel | Result]) -> dict[str, Any]:
     return _finished(schema, kind)
 
 
-def attribute_descriptions(kind: type) -> dict[str, str]:
+def _all_attributes(kind: type) -> dict[str, str]:
     """Return what the docstrings of a type and its bases say of its members, by name in JSON."""
     descriptions: dict[str, str] = {}
     for base in reversed(kind.__mro__):
@@ -45,15 +45,11 @@ def attribute_descriptions(kind: type) -> dict[str, str]:
 
 
 def _finished(schema: dict[str, Any], kind: type) -> dict[str, Any]:
-    """Return a schema with a description for each member, and only the definitions in use."""
-    definitions = schema.pop("$defs", {})
-    _describe(schema, attribute_descriptions(kind))
+    """Return a schema with a description for each member."""
+    for definition in schema.get("$defs", {}).values():
+        _describe(definition, _attributes(definition.get("description", "")))
+    _describe(schema, _all_attributes(kind))
     del schema["description"]  # the tool has one
-    used = _references(schema, definitions)
-    for name in used:
-        _describe(definitions[name], _attributes(definitions[name].get("description", "")))
-    if used:
-        schema["$defs"] = {name: definitions[name] for name in sorted(used)}
     return schema
 
 
@@ -86,20 +82,3 @@ def _attributes(docstring: str) -> dict[str, str]:
 
 def _one_line(text: str) -> str:
     return _SOURCE.sub("", " ".join(text.split()))
-
-
-def _references(schema: object, definitions: dict[str, Any]) -> set[str]:
-    """Return the names of the definitions that a schema uses, directly or not."""
-    used: set[str] = set()
-    pending = [schema]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, dict):
-            name = str(node.get("$ref", "")).rpartition("/")[2]
-            if name in definitions and name not in used:
-                used.add(name)
-                pending.append(definitions[name])
-            pending.extend(node.values())
-        elif isinstance(node, list):
-            pending.extend(node)
-    return used
