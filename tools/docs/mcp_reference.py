@@ -25,13 +25,14 @@ def blocks() -> dict[str, list[str]]:
         "mcp-resources": [
             "| resource | content |",
             "|---|---|",
-            *(f"| `{each.uri}` | {each.description} |" for each in (*RESOURCES, *TEMPLATES)),
+            *(f"| `{each.uri}` | {each.description} |" for each in RESOURCES),
+            *(f"| `{each.uri_template}` | {each.description} |" for each in TEMPLATES),
         ],
         "mcp-prompts": [
             "| prompt | argument | what it does |",
             "|---|---|---|",
             *(
-                f"| `{each.name}` | {'`file`' if each.takes_file else ''} | {each.description} |"
+                f"| `{each.name}` | {'`file`' if each.arguments else ''} | {each.description} |"
                 for each in PROMPTS
             ),
         ],

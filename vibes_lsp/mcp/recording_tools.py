@@ -6,7 +6,6 @@ or started.
 
 from __future__ import annotations
 
-from collections import deque
 from typing import Any, Final
 
 from vibes_lsp.mcp.served_project import ServedProject
@@ -18,38 +17,27 @@ from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.requests import Request
 from vibes_lsp.recording.results import Result
 from vibes_lsp.recording.reviews import HUMAN
-from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
 
-_MAX_FILES: Final = 200
+_MAX_ANSWERS: Final = 20
+"""Annotations of a file that an edit names: the last ones."""
 _SESSIONS: Final = ("session_id", "parent_session_id", "child_session_id")
 
 
 class GivenAnswers:
-    """Which annotations this client was told of, by file; its next edits of the file name them.
-
-    Attributes:
-        limit: Annotations that are kept for each file: the last ones.
-    """
-
-    limit: Final = 20
+    """Which annotations this client was told of, by file; its next edits of the file name them."""
 
     def __init__(self) -> None:
-        self._by_file: dict[str, deque[str]] = {}
+        self._by_file: dict[str, list[str]] = {}
 
     def add(self, path: str, identifier: str) -> None:
         """Store that the client was told of an annotation in a file."""
-        identifiers = self._by_file.pop(path, None) or deque(maxlen=self.limit)
-        if identifier in identifiers:
-            identifiers.remove(identifier)
-        identifiers.append(identifier)
-        self._by_file[path] = identifiers
-        if len(self._by_file) > _MAX_FILES:
-            del self._by_file[next(iter(self._by_file))]
+        others = [other for other in self.about(path) if other != identifier]
+        self._by_file[path] = [*others, identifier][-_MAX_ANSWERS:]
 
-    def about(self, path: str) -> tuple[str, ...]:
+    def about(self, path: str) -> list[str]:
         """Return the ids of the annotations of a file that the client was told of."""
-        return tuple(self._by_file.get(path, ()))
+        return self._by_file.get(path, [])
 
 
 def record(project: ServedProject, request: Request[Any], given_answers: GivenAnswers) -> Result:
@@ -59,32 +47,22 @@ def record(project: ServedProject, request: Request[Any], given_answers: GivenAn
         WrongArgument: It names a person, or an argument is wrong.
         VibesError: It cannot be recorded.
     """
-    owner, addressed = addressed_to_owner(request, project.root)
-    if owner is not None and owner.path.resolve() != project.trail.directory.path.resolve():
-        return _record_elsewhere(project, owner, addressed)
     _refuse_persons(project.trail, request)
-    _refuse_reviews(request)
-    if isinstance(request, RecordAnnotation):
+    directory, homes = project.trail.directory, list[Trail]()
+    owner, addressed = addressed_to_owner(request, project.root)
+    if owner is not None and owner.path.resolve() != directory.path.resolve():
+        trail = Trail(owner, uses_saved=True)
+        trail.refresh()
+        _refuse_persons(trail, request)
+        directory, homes, request = owner, [project.trail], addressed
+    elif isinstance(request, RecordAnnotation):
         request = _with_answers(project, request, given_answers)
-    result: Result = project.recorder.execute(request)
+    recorder = Recorder(directory)
+    try:
+        result: Result = recorder.execute(visiting_request(recorder, homes, request))
+    finally:
+        recorder.finish()
     return result
-
-
-def _record_elsewhere(project: ServedProject, owner: AuditDir, request: Request[Any]) -> Result:
-    """Execute a request about a file of another trail; raises as `record`."""
-    trail = Trail(owner, uses_saved=True)
-    trail.refresh()
-    for checked_trail in (project.trail, trail):
-        _refuse_persons(checked_trail, request)
-    _refuse_reviews(request)
-    with Recorder(owner) as recorder:
-        result: Result = recorder.execute(visiting_request(recorder, [project.trail], request))
-    return result
-
-
-def _refuse_reviews(request: Request[Any]) -> None:
-    if isinstance(request, RecordAnnotation) and request.action == "review":
-        raise WrongArgument("action", "expected create, modify or delete; people review")
 
 
 def _with_answers(
@@ -101,11 +79,13 @@ def _with_answers(
 
 
 def _refuse_persons(trail: Trail, request: Request[Any]) -> None:
-    """Refuse a request in a person's name.
+    """Refuse a request in a person's name, and a review.
 
     Raises:
         WrongArgument: It is one.
     """
+    if isinstance(request, RecordAnnotation) and request.action == "review":
+        raise WrongArgument("action", "expected create, modify or delete; people review")
     model = getattr(request, "model", None)
     if model is not None and model.name == NO_MODEL:
         raise WrongArgument("model.name", f"must not be {NO_MODEL!r}, which stands for a person")

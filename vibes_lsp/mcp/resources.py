@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote, unquote
+
+from mcp import types
 
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.mcp.answers import NOTICE
@@ -19,38 +20,28 @@ from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import ContextType, EdgeType
 from vibes_lsp.recording.paths import project_path
 
+JSON: Final = "application/json"
 _SCHEME: Final = "vibes://"
 _MAX_PROMPT: Final = 1_000
 _MAX_URI: Final = 4_000
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceDefinition:
-    """A resource, or a template of some.
-
-    Attributes:
-        uri: Its URI; a template has a variable in braces.
-        name: Its name.
-        description: What it has.
-    """
-
-    uri: str
-    name: str
-    description: str
-
-
-RESOURCES: Final = (
-    ResourceDefinition(
-        "vibes://config", "config", "What the project records, and how it scores risk."
-    ),
-    ResourceDefinition("vibes://sessions", "sessions", "The last sessions of AIs."),
-    ResourceDefinition("vibes://files", "files", "The files that have annotations."),
+RESOURCES: Final = tuple(
+    types.Resource(uri=_SCHEME + name, name=name, description=description, mime_type=JSON)
+    for name, description in (
+        ("config", "What the project records, and how it scores risk."),
+        ("sessions", "The last sessions of AIs."),
+        ("files", "The files that have annotations."),
+    )
 )
-TEMPLATES: Final = (
-    ResourceDefinition(
-        "vibes://sessions/{sessionId}", "session", "A session with its prompts and files."
-    ),
-    ResourceDefinition("vibes://files/{+path}", "file", "The annotations of a file."),
+TEMPLATES: Final = tuple(
+    types.ResourceTemplate(
+        uri_template=_SCHEME + uri, name=name, description=description, mime_type=JSON
+    )
+    for uri, name, description in (
+        ("sessions/{sessionId}", "session", "A session with its prompts and files."),
+        ("files/{+path}", "file", "The annotations of a file."),
+    )
 )
 
 
@@ -74,9 +65,10 @@ def read_resource(project: ServedProject, uri: str) -> Members:
                 return _session(project, identifier)
             case "files", path:
                 answer = provenance_at(project, FileLines(file=path, limit=MAX_RESULTS))
-                return answer.model_dump(mode="json", by_alias=True, exclude_none=True)
-    uris = ", ".join(resource.uri for resource in (*RESOURCES, *TEMPLATES))
-    raise UnknownId(f"no resource has this URI; there are {uris}")
+                return answer.as_json()
+    uris = [resource.uri for resource in RESOURCES]
+    uris += [template.uri_template for template in TEMPLATES]
+    raise UnknownId(f"no resource has this URI; there are {', '.join(uris)}")
 
 
 def _config(project: ServedProject) -> Members:
@@ -109,7 +101,7 @@ def _sessions(project: ServedProject) -> Members:
     answers = [session_answer(project.trail, identifier, quotations) for identifier in shown]
     sessions: list[JsonValue] = [
         {
-            **answer.model_dump(mode="json", by_alias=True, exclude_none=True),
+            **answer.as_json(),
             "uri": f"{_SCHEME}sessions/{quote(identifier, safe='')}",
         }
         for identifier, answer in zip(shown, answers, strict=True)
@@ -141,7 +133,7 @@ def _session(project: ServedProject, identifier: str) -> Members:
     edges = trail.log.edges(source=identifier, edge_type=EdgeType.CAUSED_BY)
     entries = [trail.manifest.entry(edge.target) or {} for edge in edges[:MAX_RESULTS]]
     prompts: list[JsonValue] = [
-        {"prompt": quoted.model_dump(mode="json", by_alias=True, exclude_none=True)}
+        {"prompt": quoted.as_json()}
         for entry in entries
         if entry.get("type") == ContextType.PROMPT
         and (quoted := quotations.quote(text(entry, "prompt_text"), _MAX_PROMPT)) is not None
@@ -150,7 +142,7 @@ def _session(project: ServedProject, identifier: str) -> Members:
     return _framed(
         project,
         {
-            **answer.model_dump(mode="json", by_alias=True, exclude_none=True),
+            **answer.as_json(),
             "prompts": prompts,
             "files": [path_text(path) for path in files[:MAX_RESULTS]],
             "more": max(0, len(files) - MAX_RESULTS) + max(0, len(edges) - MAX_RESULTS),

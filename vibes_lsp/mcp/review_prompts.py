@@ -6,9 +6,10 @@ The AI reads and explains; the verdict stays a person's.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Final
+
+from mcp import types
 
 from vibes_lsp.mcp.answers import Answer
 from vibes_lsp.mcp.asking import (
@@ -33,45 +34,18 @@ Do not change code. You cannot approve or reject anything: end with the command 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class PromptDefinition:
-    """A prompt.
-
-    Attributes:
-        name: Its name.
-        title: Its name for people.
-        description: What it does.
-        takes_file: Whether it has the required argument `file`.
-        beginning: Its first sentence.
-        answer: What it is about.
-    """
-
-    name: str
-    title: str
-    description: str
-    takes_file: bool
-    beginning: str
-    answer: Callable[[ServedProject, str | None], Answer]
-
-
 PROMPTS: Final = (
-    PromptDefinition(
-        "review_file",
-        "Review a file",
-        "Help a person review the AI code of a file.",
-        takes_file=True,
-        beginning="Help me review the code in this file that AIs wrote.",
-        answer=lambda project, file: provenance_at(
-            project, FileLines(file=file or "", limit=MAX_RESULTS)
-        ),
+    types.Prompt(
+        name="review_file",
+        title="Review a file",
+        description="Help a person review the AI code of a file.",
+        arguments=[types.PromptArgument(name="file", description="The file.", required=True)],
     ),
-    PromptDefinition(
-        "review_next",
-        "Review the riskiest code",
-        "Help a person review the AI code with the highest risk.",
-        takes_file=False,
-        beginning="Help me review the AI code with the highest risk.",
-        answer=lambda project, _: review_queue(project, Selection(limit=5)),
+    types.Prompt(
+        name="review_next",
+        title="Review the riskiest code",
+        description="Help a person review the AI code with the highest risk.",
+        arguments=[],
     ),
 )
 
@@ -83,12 +57,18 @@ def prompt_text(project: ServedProject, name: str, arguments: Mapping[str, str])
         WrongArgument: There is no such prompt, or its argument is missing.
         VibesError: The trail or the file cannot be read.
     """
-    prompt = next((definition for definition in PROMPTS if definition.name == name), None)
-    if prompt is None:
-        names = ", ".join(definition.name for definition in PROMPTS)
-        raise WrongArgument("name", f"no prompt has this name; there are {names}")
-    file = arguments.get("file")
-    if prompt.takes_file and not file:
-        raise WrongArgument("file", "is required: the file to review")
-    answer = prompt.answer(project, file).model_dump(mode="json", by_alias=True, exclude_none=True)
-    return f"{prompt.beginning}\n\n{_STEPS}\n{json.dumps(answer, ensure_ascii=True)}"
+    answer: Answer
+    match name:
+        case "review_file":
+            file = arguments.get("file")
+            if not file:
+                raise WrongArgument("file", "is required: the file to review")
+            beginning = "Help me review the code in this file that AIs wrote."
+            answer = provenance_at(project, FileLines(file=file, limit=MAX_RESULTS))
+        case "review_next":
+            beginning = "Help me review the AI code with the highest risk."
+            answer = review_queue(project, Selection(limit=5))
+        case _:
+            names = ", ".join(prompt.name for prompt in PROMPTS)
+            raise WrongArgument("name", f"no prompt has this name; there are {names}")
+    return f"{beginning}\n\n{_STEPS}\n{json.dumps(answer.as_json(), ensure_ascii=True)}"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -14,8 +14,6 @@ from vibes_lsp.git.repository import nearest_ancestor
 from vibes_lsp.ingest.fold import fold_for_reader
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.project_locator import ProjectLocator
-from vibes_lsp.recording import Recorder
-from vibes_lsp.recording.recorder import utc_now
 from vibes_lsp.store.audit_dir import find_audit_dir, named_audit_dir
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.versions import unsupported_versions
@@ -23,28 +21,38 @@ from vibes_lsp.trail.trail import Trail
 
 
 class ServedProject:
-    """A trail and its policy; `refresh` before each use.
+    """A trail and its policy; each answer is made within `answering`.
 
     Args:
         folder: Where the server was started.
         audit_dir: The audit directory, if it was named.
-        now: The clock.
 
     Attributes:
         warnings: What could not be read at the last refresh.
     """
 
-    def __init__(
-        self, folder: Path, audit_dir: Path | None = None, now: Callable[[], datetime] = utc_now
-    ) -> None:
+    def __init__(self, folder: Path, audit_dir: Path | None = None) -> None:
         self._folder = folder
         self._audit_dir = audit_dir
-        self._now = now
         self._trail: Trail | None = None
-        self._recorder: Recorder | None = None
         self._locator: ProjectLocator | None = None
         self._config: LoadedConfig | None = None
         self.warnings: list[str] = []
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Refresh, and at the end release what the answer has read of the index.
+
+        Raises:
+            AuditDirNotFound: There is no audit directory.
+            UnreadableFile: The log cannot be read.
+        """
+        try:
+            self.refresh()
+            yield
+        finally:
+            if self._trail is not None:
+                self._trail.end_answer()
 
     def refresh(self) -> None:
         """Record the events of agents that wait, and read what has changed on disk.
@@ -67,7 +75,7 @@ class ServedProject:
             self.close()
             nearest = partial(nearest_ancestor, directory.project)
             self._trail = Trail(directory, nearest_commit=nearest, uses_saved=True)
-            self._recorder = self._locator = self._config = None
+            self._locator = self._config = None
         take_back(directory)
         fold_for_reader(directory)
         self.trail.refresh()
@@ -95,13 +103,6 @@ class ServedProject:
         """The project's folder."""
         return self.trail.directory.project
 
-    @property
-    def recorder(self) -> Recorder:
-        """Records on the trail."""
-        if self._recorder is None:
-            self._recorder = Recorder(self.trail.directory, now=self._now)
-        return self._recorder
-
     def scorer(self) -> Scorer:
         """Return what scores annotations by the project's policy."""
         return Scorer(self.trail, self.config.policy)
@@ -118,18 +119,11 @@ class ServedProject:
         return self._locator
 
     def close(self) -> None:
-        """Fold the journal of what was recorded, end git's process and close the index."""
-        if self._recorder is not None:
-            self._recorder.finish(wait=False)
+        """End git's process and close the index."""
         if self._locator is not None:
             self._locator.close()
         if self._trail is not None:
             self._trail.close()
-
-    def end_answer(self) -> None:
-        """End what an answer has read of the index."""
-        if self._trail is not None:
-            self._trail.end_answer()
 
 
 def _problems(trail: Trail, config: LoadedConfig) -> list[str]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, TypeVar
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from mcp import types
 
-from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.mcp.answers import NOTICE
 from vibes_lsp.mcp.message_loop import Served, as_line
-from vibes_lsp.mcp.resources import RESOURCES, TEMPLATES, read_resource
+from vibes_lsp.mcp.resources import JSON, RESOURCES, TEMPLATES, read_resource
 from vibes_lsp.mcp.review_prompts import PROMPTS, prompt_text
 from vibes_lsp.mcp.schemas import input_schema, output_schema
 from vibes_lsp.mcp.tool_catalogue import Connection, ToolDefinition
@@ -19,9 +18,6 @@ _INSTRUCTIONS: Final = (
     "What AI agents wrote in this project, why, how risky it is and whether a person reviewed it. "
     f"Call `why` before you change code that you did not write in this session. {NOTICE}"
 )
-_JSON: Final = "application/json"
-
-R = TypeVar("R")
 
 
 def served_provenance(connection: Connection, tools: Sequence[ToolDefinition]) -> Served:
@@ -35,66 +31,33 @@ def served_provenance(connection: Connection, tools: Sequence[ToolDefinition]) -
     project = connection.project
 
     def call(name: str, arguments: dict[str, Any]) -> Any:
-        tool = by_name[name]
-        return _answered(
-            connection, lambda: tool.call(connection, arguments), is_repeatable=not tool.records
-        )
+        return by_name[name].call(connection, arguments)
 
     def read(uri: str) -> tuple[str, str]:
-        def resource() -> str:
-            project.refresh()
-            return as_line(read_resource(project, uri))
-
-        return _JSON, _answered(connection, resource)
+        with project.answering():
+            return JSON, as_line(read_resource(project, uri))
 
     def write_prompt(name: str, arguments: Mapping[str, str]) -> str:
-        def prompt() -> str:
-            project.refresh()
+        with project.answering():
             return prompt_text(project, name, arguments)
 
-        return _answered(connection, prompt)
-
-    file = types.PromptArgument(name="file", description="The file.", required=True)
     return Served(
         name="vibes",
         title="VIBES provenance",
         instructions=_INSTRUCTIONS,
         tools=[_listed(tool) for tool in tools],
         call=call,
-        resources=[
-            types.Resource(
-                uri=resource.uri,
-                name=resource.name,
-                description=resource.description,
-                mime_type=_JSON,
-            )
-            for resource in RESOURCES
-        ],
-        templates=[
-            types.ResourceTemplate(
-                uri_template=template.uri,
-                name=template.name,
-                description=template.description,
-                mime_type=_JSON,
-            )
-            for template in TEMPLATES
-        ],
+        resources=RESOURCES,
+        templates=TEMPLATES,
         read=read,
-        prompts=[
-            types.Prompt(
-                name=prompt.name,
-                title=prompt.title,
-                description=prompt.description,
-                arguments=[file] if prompt.takes_file else [],
-            )
-            for prompt in PROMPTS
-        ],
+        prompts=PROMPTS,
         write_prompt=write_prompt,
         close=project.close,
     )
 
 
 def _listed(tool: ToolDefinition) -> types.Tool:
+    is_asking = tool.ask is not None
     return types.Tool(
         name=tool.name,
         title=tool.title,
@@ -102,23 +65,9 @@ def _listed(tool: ToolDefinition) -> types.Tool:
         input_schema=input_schema(tool.arguments, tool.left_out),
         output_schema=output_schema(tool.answer),
         annotations=types.ToolAnnotations(
-            title=tool.title,
-            read_only_hint=not tool.records,
+            read_only_hint=is_asking,
             destructive_hint=False,
-            idempotent_hint=not tool.records,
+            idempotent_hint=is_asking,
             open_world_hint=False,
         ),
     )
-
-
-def _answered(connection: Connection, answer: Callable[[], R], *, is_repeatable: bool = True) -> R:
-    """Return an answer, asked again if the log was rewritten meanwhile."""
-    try:
-        try:
-            return answer()
-        except OutdatedIndex:
-            if not is_repeatable:
-                raise
-            return answer()
-    finally:
-        connection.project.end_answer()

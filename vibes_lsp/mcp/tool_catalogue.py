@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, Final
 
 from vibes_lsp.agents.provenance_answers import annotations_shown
@@ -31,7 +30,6 @@ from vibes_lsp.recording.requests import (
     RecordDelegation,
     RecordPrompt,
     RecordRead,
-    Request,
     StartSession,
     parse,
 )
@@ -68,11 +66,9 @@ class ToolDefinition:
         name: Its name.
         title: Its name for people.
         description: What it is for, for the model that chooses tools.
-        arguments: The type of its arguments.
+        arguments: The type of its arguments; of a tool that records, a request.
         answer: The type of its answer.
-        run: Returns the answer as JSON.
-        records: Whether it records.
-        left_out: Members of the arguments that it does not take.
+        ask: Returns the answer of a tool that asks; None for one that records.
     """
 
     name: str
@@ -80,9 +76,14 @@ class ToolDefinition:
     description: str
     arguments: type[Checked]
     answer: type[Answer | Result]
-    run: Callable[[Connection, Any], Members]
-    records: bool = False
-    left_out: frozenset[str] = frozenset()
+    ask: Callable[[ServedProject, Any], Answer] | None = None
+
+    @property
+    def left_out(self) -> frozenset[str]:
+        """Members of the arguments that it does not take."""
+        if self.ask is not None:
+            return frozenset()
+        return _NO_EDITOR if self.arguments is RecordAnnotation else _NO_FILE
 
     def call(self, connection: Connection, arguments: Members) -> Members:
         """Check the arguments, run the tool on the present state and return its answer.
@@ -92,66 +93,31 @@ class ToolDefinition:
         """
         for member in sorted(self.left_out & arguments.keys()):
             raise WrongArgument(member, "is not a member of this tool")
-        checked = parse(self.arguments, arguments)
-        connection.project.refresh()
-        try:
-            return self.run(connection, checked)
-        except WrongArgument as error:
-            raise error.in_camel_case() from None
-
-
-def _ask(
-    tool: Callable[[ServedProject, Any], Answer], connection: Connection, arguments: Checked
-) -> Members:
-    answer = tool(connection.project, arguments).model_dump(
-        mode="json", by_alias=True, exclude_none=True
-    )
-    for shown in annotations_shown(answer):
-        connection.given_answers.add(shown.path, shown.id)
-    return answer
-
-
-def _record(connection: Connection, request: Request[Any]) -> Members:
-    return as_json(record(connection.project, request, connection.given_answers))
-
-
-def _asking(
-    name: str,
-    title: str,
-    description: str,
-    *,
-    arguments: type[Checked],
-    answer: type[Answer],
-    tool: Callable[[ServedProject, Any], Answer],
-) -> ToolDefinition:
-    return ToolDefinition(name, title, description, arguments, answer, partial(_ask, tool))
-
-
-def _recording(
-    name: str,
-    title: str,
-    description: str,
-    *,
-    request: type[Request[Any]],
-    answer: type[Result],
-    left_out: frozenset[str] = _NO_FILE,
-) -> ToolDefinition:
-    return ToolDefinition(
-        name, title, description, request, answer, _record, records=True, left_out=left_out
-    )
+        checked: Any = parse(self.arguments, arguments)
+        project, given_answers = connection.project, connection.given_answers
+        with project.answering():
+            try:
+                if self.ask is None:
+                    return as_json(record(project, checked, given_answers))
+                answer = self.ask(project, checked).as_json()
+            except WrongArgument as error:
+                raise error.in_camel_case() from None
+        for shown in annotations_shown(answer):
+            given_answers.add(shown.path, shown.id)
+        return answer
 
 
 ASKING: Final = (
-    _asking(
+    ToolDefinition(
         "provenance_at",
         "Who wrote these lines",
         "Show which AI edits own lines of a file: tool, model, prompt, whether the lines are still "
         "as the AI wrote them, risk and review.",
         arguments=asking.FileLines,
         answer=Provenance,
-        tool=asking.provenance_at,
+        ask=asking.provenance_at,
     ),
-    _asking(
+    ToolDefinition(
         "why",
         "Why the code is so",
         "Explain why lines, a function or a piece of code are as they are: the prompts, reasoning, "
@@ -159,80 +125,81 @@ ASKING: Final = (
         "before you change code that you did not write in this session.",
         arguments=asking.WhyArguments,
         answer=Reasons,
-        tool=asking.why,
+        ask=asking.why,
     ),
-    _asking(
+    ToolDefinition(
         "find_prompts",
         "Find prompts",
         "Find what AIs were asked in this project, and the lines that came of it.",
         arguments=prompt_search.PromptArguments,
         answer=Prompts,
-        tool=prompt_search.find_prompts,
+        ask=prompt_search.find_prompts,
     ),
-    _asking(
+    ToolDefinition(
         "risk",
         "Risk of AI code",
         "List AI edits by risk, highest first, with the factors of each score.",
         arguments=asking.Selection,
         answer=Risks,
-        tool=asking.risk,
+        ask=asking.risk,
     ),
-    _asking(
+    ToolDefinition(
         "review_queue",
         "What needs a review",
         "List AI edits that no person has reviewed as they are now, highest risk first. Only a "
         "person can review them.",
         arguments=asking.Selection,
         answer=ReviewQueue,
-        tool=asking.review_queue,
+        ask=asking.review_queue,
     ),
 )
 """The tools that every client gets."""
 
 RECORDING: Final = (
-    _recording(
+    ToolDefinition(
         "start_session",
         "Start a session",
         "Start a session before you record anything. Not needed where hooks record you.",
-        request=StartSession,
+        arguments=StartSession,
         answer=StartedSession,
     ),
-    _recording("end_session", "End a session", "End a session.", request=EndSession, answer=Ended),
-    _recording(
+    ToolDefinition(
+        "end_session", "End a session", "End a session.", arguments=EndSession, answer=Ended
+    ),
+    ToolDefinition(
         "record_prompt",
         "Record a prompt",
         "Record what you were asked, word for word, before you act on it.",
-        request=RecordPrompt,
+        arguments=RecordPrompt,
         answer=RecordedPrompt,
     ),
-    _recording(
+    ToolDefinition(
         "record_annotation",
         "Record an edit",
         "Record that you created, modified or deleted lines or a function, after you saved the "
         "file. Answers that you got here about the file are recorded as what informed you.",
-        request=RecordAnnotation,
+        arguments=RecordAnnotation,
         answer=Recorded,
-        left_out=_NO_EDITOR,
     ),
-    _recording(
+    ToolDefinition(
         "record_decision",
         "Record a decision",
         "Record a choice between approaches; give its hash to record_annotation.",
-        request=RecordDecision,
+        arguments=RecordDecision,
         answer=RecordedDecision,
     ),
-    _recording(
+    ToolDefinition(
         "record_delegation",
         "Record a delegation",
         "Record that your session hands work to another agent's session.",
-        request=RecordDelegation,
+        arguments=RecordDelegation,
         answer=Delegated,
     ),
-    _recording(
+    ToolDefinition(
         "record_read",
         "Record what was read",
         "Record files that you have read; they inform your next edit.",
-        request=RecordRead,
+        arguments=RecordRead,
         answer=RecordedCommand,
     ),
 )
