@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 from typing_extensions import override
 
 from vibes_lsp.checks.finding import pluralize
-from vibes_lsp.cli.kb_changes import COMMANDS
+from vibes_lsp.cli.kb_methods import METHOD_COMMANDS, method_command
 from vibes_lsp.cli.kb_provenance import provenance
 from vibes_lsp.cli.knowledge import (
     MAX_TEXT,
@@ -21,32 +20,30 @@ from vibes_lsp.cli.knowledge import (
     call,
     open_knowledge_base,
     open_methods,
-    print_findings,
     print_members,
     title_of,
 )
 from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import (
     escape,
+    print_error,
     print_json,
     print_line,
     print_responses,
     print_styled,
 )
-from vibes_lsp.cli.project import now
-from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import VibesError
+from vibes_lsp.knowledge.actors import is_same_actor
 from vibes_lsp.knowledge.json_lines import answer_lines
 from vibes_lsp.knowledge.knowledge_base import (
+    MAX_DAYS,
     create_knowledge_base,
     find_knowledge_base,
 )
 from vibes_lsp.knowledge.method_context import Dialect
 from vibes_lsp.knowledge.methods import KnowledgeMethods
-from vibes_lsp.model.ages import short_age
-from vibes_lsp.model.timestamps import parse_timestamp
+from vibes_lsp.knowledge.review_gate import ReviewGate
 
-_SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _LISTED: Final = ("claims", "pages", "entities", "relations", "sources")
 _READ: Final = ("claim", "page", "entity", "relation")
 
@@ -189,49 +186,6 @@ def serve(transport: str, tools: str, compat: str) -> None:
     serve_mcp(served_knowledge(knowledge, actor, tools, dialect))
 
 
-@command.command("capabilities")
-def capabilities() -> None:
-    """Show what this implementation can do, as JSON."""
-    print_json(call("capabilities"))
-
-
-@command.command("status")
-@json_option
-def status(as_json: bool) -> None:
-    """Count the objects and the proposals that wait."""
-    summary = call("status")
-    if as_json:
-        print_json(summary)
-        return
-    for name, count in summary["counts"].items():
-        print_line(f"{name:<10} {count}")
-    print_line(f"pending    {summary['pending']}")
-
-
-@command.command("pending")
-@json_option
-def pending(as_json: bool) -> None:
-    """List the proposals that wait for a decision."""
-    proposals = call("list_pending")
-    if as_json:
-        print_json({"proposals": proposals})
-    elif not proposals:
-        print_line("nothing waits for a decision")
-    else:
-        print_table(
-            ("proposal", "kind", "by", "what"),
-            [
-                (
-                    proposal["id"],
-                    escape(proposal["kind"], 10),
-                    escape(proposal["proposed_by"], 20),
-                    escape(title_of(proposal["payload"]), MAX_TEXT),
-                )
-                for proposal in proposals
-            ],
-        )
-
-
 @command.command("show")
 @click.argument("proposal_id", metavar="PROPOSAL", help="Id of the proposal.")
 def show(proposal_id: str) -> None:
@@ -278,32 +232,6 @@ def search(query: str, limit: int, backend: str | None, as_json: bool) -> None:
         )
 
 
-@command.command("context", epilog=examples("vibes kb context 'change how passwords are stored'"))
-@click.argument("task", metavar="TASK", help="What you want to do, in words.")
-@click.option(
-    "--limit", type=int, metavar="N", default=10, show_default=True, help="Maximum number of items."
-)
-@click.option("--max-chars", type=int, help="Most characters of all items.")
-@click.option(
-    "--min-items", type=int, default=0, show_default=True, help="Minimum number of items."
-)
-@click.option("--require-citations", is_flag=True, help="Leave out claims without citations.")
-def context(
-    task: str, limit: int, max_chars: int | None, min_items: int, require_citations: bool
-) -> None:
-    """Collect what is known for a task, as JSON."""
-    print_json(
-        call(
-            "context",
-            task=task,
-            limit=limit,
-            max_chars=max_chars,
-            min_items=min_items,
-            require_citations=require_citations,
-        )
-    )
-
-
 @command.command("list", epilog=examples("vibes kb list claims"))
 @click.argument("plural", metavar="KIND", type=click.Choice(_LISTED), help="Kind of object.")
 @json_option
@@ -346,45 +274,6 @@ def read(identifier: str, kind: str | None) -> None:
     print_members(*objects.values())
 
 
-@command.command("cite")
-@click.argument("claim_id", metavar="CLAIM", help="Id of the claim.")
-def cite(claim_id: str) -> None:
-    """Show what a claim cites."""
-    for citation in call("cite", id=claim_id):
-        name = citation.get("id") or citation.get("ref")
-        where = citation.get("locator") or citation.get("reason") or "missing"
-        print_styled([(f"{escape(name)}  ", "bold"), (escape(where, MAX_TEXT), "")])
-        if citation.get("quote"):
-            print_line(f"    {escape(citation['quote'], MAX_TEXT)}")
-
-
-@command.command("index")
-def index() -> None:
-    """Rebuild the search index."""
-    print_line(f"indexed: {pluralize(call('index_rebuild')['indexed'], 'object', 'objects')}")
-
-
-@command.command("lint")
-@click.option(
-    "--stale-days",
-    type=int,
-    default=180,
-    show_default=True,
-    help="Report claims unchanged for this many days.",
-)
-@click.pass_context
-def lint(context: click.Context, stale_days: int) -> None:
-    """Report problems of the content."""
-    print_findings(context, call("lint", stale_days=stale_days))
-
-
-@command.command("doctor")
-@click.pass_context
-def doctor(context: click.Context) -> None:
-    """Check the whole knowledge base."""
-    print_findings(context, call("doctor"))
-
-
 @command.command("stats")
 @json_option
 def stats(as_json: bool) -> None:
@@ -408,31 +297,92 @@ def stats(as_json: bool) -> None:
         print_line(f"{waiting} for a decision")
 
 
-@command.command("audit")
-@click.option("--tail", type=click.IntRange(min=0), default=20, show_default=True, help="Events.")
+@command.command("approve", epilog=examples("vibes kb approve 20261122-101500-1a2b3c4d"))
+@click.argument("proposal_ids", nargs=-1, required=True, metavar="PROPOSAL...")
+@click.option("--reason", metavar="TEXT", help="Why.")
+def approve(proposal_ids: tuple[str, ...], reason: str | None) -> int:
+    """Approve proposals and write what they propose.
+
+    Those that can be approved are, even if others cannot.
+    """
+    code = 0
+    with open_methods() as methods:
+        for proposal_id in proposal_ids:
+            try:
+                params = {"proposal_id": proposal_id, "reason": reason}
+                approval = methods.call("kb.approve", params)
+            except VibesError as error:
+                print_error(error)
+                code = 2
+                continue
+            print_line(f"approved: {approval['object_kind']}/{escape(approval['object_id'])}")
+    return code
+
+
+@command.command("expire")
+@click.option("--apply", "is_applied", is_flag=True, help="Reject them; otherwise only list them.")
+@click.option(
+    "--days", type=click.IntRange(1, MAX_DAYS), help="Days they waited (default: settings)."
+)
 @json_option
-def audit(tail: int, as_json: bool) -> None:
-    """Show the last events of the audit log."""
-    events = call("audit", tail=tail)
+def expire(is_applied: bool, days: int | None, as_json: bool) -> None:
+    """Reject proposals that waited for too long."""
+    knowledge = open_knowledge_base()
+    gate = ReviewGate(knowledge)
+    if is_applied:
+        proposals = [
+            decision.proposal
+            for decision in gate.expire(actor=acting_user(knowledge), after_days=days)
+        ]
+    else:
+        proposals = gate.overdue(days)
     if as_json:
-        print_json({"events": events})
+        print_json({"expired": [proposal.id for proposal in proposals], "applied": is_applied})
         return
-    print_table(("age", "event", "by", "objects"), [_event_row(event) for event in events])
+    for proposal in proposals:
+        print_line(f"{escape(proposal.id)}  {escape(title_of(proposal.payload), MAX_TEXT)}")
+    state = "expired" if is_applied else "would expire; --apply rejects them"
+    print_line(f"{pluralize(len(proposals), 'proposal', 'proposals')} {state}")
 
 
-def _event_row(event: dict[str, Any]) -> tuple[str, ...]:
-    moment = parse_timestamp(str(event.get("created_at")))
-    identifiers = (str(identifier) for identifier in event.get("object_ids") or ())
-    return (
-        "?" if moment is None else short_age(moment, now()),
-        escape(event.get("event"), 24),
-        escape(event.get("actor"), 20),
-        " ".join(
-            identifier[:8] if _SHA256.fullmatch(identifier) else identifier
-            for identifier in identifiers
-        ),
-    )
+@command.group("source")
+def source() -> None:
+    """Register and verify sources."""
 
 
-for _subcommand in (*COMMANDS, provenance):
-    command.add_command(_subcommand)
+@source.command("verify")
+@click.option("--fail-on-issue", is_flag=True, help="Exit with 1 if a source has an issue.")
+def source_verify(fail_on_issue: bool) -> int:
+    """Compare sources with their captured bytes and files."""
+    verification = call("source_verify")
+    for issue in verification["issues"]:
+        print_line(f"{issue['id'][:8]}  {issue['kind']:<8} {escape(issue['detail'])}")
+    if not verification["issues"]:
+        print_line("all sources are as captured")
+    return int(bool(verification["issues"]) and (fail_on_issue or not verification["ok"]))
+
+
+@command.group("session")
+def session() -> None:
+    """Start and end sessions."""
+
+
+@session.command("start")
+@click.option("--agent", metavar="NAME", help="Expected actor; must equal VOUCH_AGENT.")
+@click.option("--task", metavar="TEXT", help="What it is for.")
+@click.option("--note", metavar="TEXT", help="A note.")
+def session_start(agent: str | None, task: str | None, note: str | None) -> None:
+    """Start a session and print its id."""
+    actor = acting_user(open_knowledge_base())
+    if agent is not None and not is_same_actor(agent, actor):
+        raise VibesError(
+            f"--agent: expected {escape(actor, 60)}, who acts", hint="set VOUCH_AGENT to the name"
+        )
+    print_line(call("session_start", task=task, note=note)["session_id"])
+
+
+command.add_command(provenance)
+_GROUPS: Final = {"": command, "provenance": provenance, "session": session, "source": source}
+for _words, _made in METHOD_COMMANDS.items():
+    _group, _, _name = _words.rpartition(" ")
+    _GROUPS[_group].add_command(method_command(_name, _made))

@@ -8,8 +8,6 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-import click
-
 from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.cli.output import (
     escape,
@@ -76,8 +74,8 @@ def call(method: str, **params: Any) -> Any:
         return methods.call(f"kb.{method}", params)
 
 
-def print_findings(context: click.Context, report: dict[str, Any]) -> None:
-    """Print the findings of `kb.lint` or `kb.doctor`; exit with 1 if one is an error."""
+def print_findings(report: dict[str, Any]) -> int:
+    """Print the findings of `kb.lint` or `kb.doctor`; return 1 if one is an error."""
     for finding in report["findings"]:
         style = _SEVERITIES[finding["severity"]]
         message = escape(finding["message"], 200)
@@ -85,16 +83,7 @@ def print_findings(context: click.Context, report: dict[str, Any]) -> None:
     counts = report["counts"]
     errors = pluralize(counts["error"], "error", "errors")
     print_line(f"{errors}, {pluralize(counts['warning'], 'warning', 'warnings')}")
-    if not report["ok"]:
-        context.exit(1)
-
-
-def print_issues(context: click.Context, report: dict[str, Any]) -> None:
-    """Print what is wrong with a bundle; exit with 1 if anything is."""
-    for issue in report["issues"]:
-        print_line(f"error: {escape(issue, 200)}")
-    if report["issues"]:
-        context.exit(1)
+    return 0 if report["ok"] else 1
 
 
 def print_members(members: dict[str, Any]) -> None:

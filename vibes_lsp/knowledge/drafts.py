@@ -40,6 +40,7 @@ class ProposalDraft(Parameters):
     slug_hint: Line | None = None
     session_id: Id | None = None
     rationale: Line | None = None
+    """Why you propose it."""
     dry_run: bool = False
 
     def summary(self) -> str:
@@ -54,12 +55,17 @@ class ClaimDraft(ProposalDraft):
     named_by = ("text",)
 
     text: _Stripped
+    """What you claim, in one sentence."""
     evidence: list[str | InlineEvidence]
+    """Source or evidence cited."""
     type: ClaimType = Field("observation", validation_alias=either("type", "claim_type"))
+    """Type of claim."""
     confidence: Fraction = 0.7
+    """From 0 to 1."""
     entities: _Names = None
     scope: Scope | None = None
     tags: _Names = None
+    """Tag of the claim."""
 
 
 class PageDraft(ProposalDraft):
@@ -69,11 +75,17 @@ class PageDraft(ProposalDraft):
     named_by = ("title",)
 
     title: _Stripped
+    """Title of the page."""
     body: Annotated[str | None, AfterValidator(lambda body: body or "")] = None
+    """Text in Markdown."""
     type: PageType = Field("concept", validation_alias=either("type", "page_type"))
+    """Type of page."""
     claims: _Names = Field(None, validation_alias=either("claims", "claim_ids"))
+    """Claim that it uses."""
     entities: _Names = Field(None, validation_alias=either("entities", "entity_ids"))
+    """Entity it is about."""
     sources: _Names = Field(None, validation_alias=either("sources", "source_ids"))
+    """Source that it uses."""
     tags: _Names = None
 
 
@@ -84,9 +96,13 @@ class EntityDraft(ProposalDraft):
     named_by = ("name",)
 
     name: _Stripped
+    """Name of the entity."""
     type: EntityType = Field(validation_alias=either("type", "entity_type"))
+    """Type of entity."""
     aliases: _Names = None
+    """Another name."""
     description: str | None = None
+    """What it is."""
 
 
 class RelationDraft(ProposalDraft):
@@ -96,7 +112,11 @@ class RelationDraft(ProposalDraft):
     named_by = ("source", "relation", "target")
 
     source: Text = Field(validation_alias=either("source", "src"))
+    """Where it begins."""
     relation: RelationType
+    """Type of relation."""
     target: Text
+    """Where it ends."""
     confidence: Fraction = 0.7
+    """From 0 to 1."""
     evidence: _Names = None

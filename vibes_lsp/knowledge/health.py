@@ -12,12 +12,12 @@ from vibes_lsp.knowledge.audit_log import check_chain, read_events
 from vibes_lsp.knowledge.citations import Approvals, approvals_of, is_approver_proven, is_in_cycle
 from vibes_lsp.knowledge.context_pack import CLOCK_SKEW
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
+from vibes_lsp.knowledge.method_parameters import STALE_DAYS
 from vibes_lsp.knowledge.object_format import MemberPath
 from vibes_lsp.knowledge.object_index import ObjectIndex
 from vibes_lsp.knowledge.objects import CLOSED, Kind, ProposalKind
 from vibes_lsp.knowledge.sources import verify_sources
 
-STALE_DAYS: Final = 180
 Severity: TypeAlias = Literal["error", "warning", "info"]
 _LINTED: Final = (Kind.CLAIM, Kind.PAGE, Kind.EVIDENCE, Kind.RELATION)
 

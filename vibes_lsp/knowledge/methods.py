@@ -6,12 +6,14 @@ their types exclude each other, `Dialect` decides.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
 from vibes_lsp.errors import VibesError
 from vibes_lsp.knowledge import drafts
@@ -176,6 +178,12 @@ def method_descriptions() -> Iterator[tuple[str, dict[str, Any], str]]:
     for name, (model, function) in _METHODS.items():
         text = (function.__doc__ or _named(name)).strip().split("\n")[0]
         yield name, model.model_json_schema(by_alias=False), text
+
+
+def method_help(method: str) -> tuple[Mapping[str, FieldInfo], str]:
+    """Return the parameters of a method, and what it does."""
+    model, function = _METHODS.get(method) or _EXTENSIONS[method]
+    return model.model_fields, inspect.getdoc(function) or _named(method)
 
 
 def _named(method: str) -> str:

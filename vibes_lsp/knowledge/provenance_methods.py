@@ -35,7 +35,11 @@ def provenance_report(
 def register_provenance(
     context: MethodContext, request: parameters.RegisterProvenanceParameters
 ) -> dict[str, Any]:
-    """Capture a session, context entry or annotation of the audit trail as a source."""
+    """Register a part of the audit trail as a source.
+
+    The source has the records and entries as the trail has them, one JSON object a line: what a
+    session was asked and what it wrote, or one decision.
+    """
     trail = open_trail(find_audit_dir(context.knowledge.project))
     source = trail_source(trail, request.id)
     registered = register_source(

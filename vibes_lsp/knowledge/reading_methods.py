@@ -14,7 +14,7 @@ from vibes_lsp.knowledge.audit_log import last_events, read_events
 from vibes_lsp.knowledge.bundles import check_bundle
 from vibes_lsp.knowledge.changes import changing
 from vibes_lsp.knowledge.context_pack import build_context
-from vibes_lsp.knowledge.health import STALE_DAYS, HealthFinding, doctor, lint
+from vibes_lsp.knowledge.health import HealthFinding, doctor, lint
 from vibes_lsp.knowledge.method_context import Dialect, MethodContext
 from vibes_lsp.knowledge.object_index import SEARCHED
 from vibes_lsp.knowledge.objects import Kind
@@ -22,13 +22,12 @@ from vibes_lsp.knowledge.sources import (
     verify_sources,
 )
 
-_AUDIT_TAIL: Final = 50
 _MAX_EVENT_IDS: Final = 1000
 _COUNTED: Final = (Kind.CLAIM, Kind.PAGE, Kind.SOURCE, Kind.ENTITY, Kind.RELATION)
 
 
 def capabilities(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
-    """Return the descriptor (vouch 9)."""
+    """Show what this implementation can do (vouch 9)."""
     return {
         "name": "vouch",
         "version": vibes_lsp.__version__,
@@ -51,7 +50,7 @@ def capabilities(context: MethodContext, _: parameters.Parameters) -> dict[str, 
 
 
 def status(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
-    """Return how many objects there are, and when the last one changed."""
+    """Count the objects and the proposals that wait."""
     context.index.refresh()
     number = context.index.counts()
     counts = {kind.value: number[kind] for kind in _COUNTED}
@@ -72,7 +71,7 @@ def status(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
 
 
 def search(context: MethodContext, request: parameters.SearchParameters) -> Any:
-    """Return the objects that match a query."""
+    """Search claims, pages, entities and sources."""
     kinds = [kind for kind in SEARCHED if request.kinds is None or kind.noun in request.kinds]
     context.index.refresh(kinds)
     hits = [
@@ -91,7 +90,7 @@ def search(context: MethodContext, request: parameters.SearchParameters) -> Any:
 
 
 def build_pack(context: MethodContext, request: parameters.ContextParameters) -> dict[str, Any]:
-    """Return a pack of objects for a task."""
+    """Collect what is known for a task."""
     context.index.refresh(SEARCHED)
     return build_context(context.index, request, context.now())
 
@@ -125,7 +124,7 @@ def list_objects(context: MethodContext, kind: Kind, request: parameters.ListPar
 
 
 def list_pending(context: MethodContext, request: parameters.ListParameters) -> Any:
-    """Return the proposals that wait for a decision."""
+    """List the proposals that wait for a decision."""
     return list_objects(context, Kind.PENDING, request)
 
 
@@ -159,38 +158,36 @@ def source_verify(context: MethodContext, request: parameters.VerifyParameters) 
 
 
 def lint_content(context: MethodContext, request: parameters.LintParameters) -> dict[str, Any]:
-    """Return what is wrong in the content."""
+    """Report problems of the content."""
     context.index.refresh()
-    days = STALE_DAYS if request.stale_days is None else request.stale_days
-    return _findings(lint(context.index, context.now(), stale_days=days))
+    return _findings(lint(context.index, context.now(), stale_days=request.stale_days))
 
 
 def diagnose(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
-    """Return what is wrong in the knowledge base."""
+    """Check the whole knowledge base."""
     context.index.refresh()
     return _findings(doctor(context.knowledge, context.index, context.now()))
 
 
 def audit(context: MethodContext, request: parameters.AuditParameters) -> Any:
-    """Return the last events."""
+    """Show the last events of the audit log."""
     conditions = request.filter or {}
-    tail = _AUDIT_TAIL if request.tail is None else request.tail
     if not conditions:
-        events = last_events(context.knowledge, tail)
+        events = last_events(context.knowledge, request.tail)
     else:
         matching = (
             event
             for event in read_events(context.knowledge)
             if all(event.get(name) == conditions[name] for name in conditions)
         )
-        events = list(deque(matching, maxlen=tail))
+        events = list(deque(matching, maxlen=request.tail))
     if context.dialect is Dialect.VOUCH_15:
         return {"viewer": None, "events": events}
     return events
 
 
 def export_check(context: MethodContext, request: parameters.BundleParameters) -> dict[str, Any]:
-    """Check a bundle against its manifest."""
+    """Check an archive against its manifest."""
     checked = check_bundle(bundle_path(context, request.path))
     return {
         "ok": not checked.issues,
@@ -201,7 +198,7 @@ def export_check(context: MethodContext, request: parameters.BundleParameters) -
 
 
 def import_check(context: MethodContext, request: parameters.BundleParameters) -> dict[str, Any]:
-    """Return what an import would do."""
+    """Show what an import of an archive would do."""
     checked = check_bundle(bundle_path(context, request.path), context.knowledge)
     return {
         "ok": not checked.issues,

@@ -48,7 +48,7 @@ def register_text(context: MethodContext, request: parameters.RegisterParameters
 def register_source_from_path(
     context: MethodContext, request: parameters.RegisterPathParameters
 ) -> dict[str, Any]:
-    """Capture a file of the project as a source."""
+    """Register a file of the project as a source."""
     return _registered(
         register_file(
             context.knowledge,
@@ -121,7 +121,7 @@ def contradict(context: MethodContext, request: parameters.ContradictParameters)
 
 
 def archive(context: MethodContext, request: parameters.ArchiveParameters) -> dict[str, Any]:
-    """Archive a claim or a page."""
+    """Archive a claim or page."""
     archived = _lifecycle(context).archive(request.id, request.reason)
     return {"ok": True, "id": archived.id, "status": archived.status}
 
@@ -170,7 +170,7 @@ def session_end(context: MethodContext, request: parameters.SessionEndParameters
 def crystallize_session(
     context: MethodContext, request: parameters.CrystallizeParameters
 ) -> dict[str, Any]:
-    """Approve what a session proposed, and write its summary."""
+    """Approve what a session proposed."""
     crystallized = crystallize(
         context.knowledge,
         context.gate,
@@ -190,7 +190,7 @@ def crystallize_session(
 
 
 def index_rebuild(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
-    """Make the index again from the files."""
+    """Rebuild the search index."""
     counts = context.index.rebuild()
     indexed = sum(counts[kind] for kind in SEARCHED)
     with changing(context.knowledge, context.actor, context.now()) as change:
@@ -203,7 +203,7 @@ def index_rebuild(context: MethodContext, _: parameters.Parameters) -> dict[str,
 
 
 def write_bundle(context: MethodContext, request: parameters.ExportParameters) -> dict[str, Any]:
-    """Write a bundle."""
+    """Write the knowledge base to an archive."""
     target = bundle_path(context, request.out)
     exported = export_bundle(
         context.knowledge,
@@ -222,7 +222,7 @@ def write_bundle(context: MethodContext, request: parameters.ExportParameters) -
 
 
 def apply_bundle(context: MethodContext, request: parameters.ImportParameters) -> dict[str, Any]:
-    """Import a bundle."""
+    """Import an archive."""
     imported = import_bundle(
         context.knowledge,
         bundle_path(context, request.path),
