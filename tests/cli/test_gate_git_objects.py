@@ -156,6 +156,19 @@ def test_code_that_only_head_has_is_gated_and_noted(
     assert (note["severity"], note["file"]) == ("note", "a.py")
 
 
+def test_code_that_only_head_has_and_git_cannot_read_fails(
+    project: GateProject, run_vibes: RunVibes
+) -> None:
+    project.write()
+    project.commit()
+    project.file("a.py", "nothing = 1\n")
+    blob = project.repository.git("rev-parse", "HEAD:a.py")
+    (project.root / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    found = project.gate_json(run_vibes)
+    assert found["result"] == "FAIL"
+    assert "gate-unread" in checks(found, "error")
+
+
 def test_a_change_reverted_only_in_the_index_is_gated(
     project: GateProject, run_vibes: RunVibes
 ) -> None:

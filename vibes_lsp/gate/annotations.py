@@ -104,7 +104,7 @@ class AnnotationCollector:
     def _in_head(self) -> Iterator[tuple[Text, Placement]]:
         """Yield the annotations found in HEAD's version of files that differ on disk."""
         for path in () if self.texts is None else sorted(self.files or ()):
-            text = self._texts.in_head(path)
+            text = self._read(path, self._texts.in_head)
             if text is not None:
                 placements = [
                     placement
@@ -242,9 +242,9 @@ class AnnotationCollector:
         except (OSError, ValueError):  # not a valid file name
             return False
 
-    def _read(self, path: str) -> Text | None:
+    def _read(self, path: str, read: Callable[[str], Text | None] | None = None) -> Text | None:
         try:
-            return self._texts.on_disk(path)
+            return (read or self._texts.on_disk)(path)
         except UnreadableFile as error:
             self.unread[path] = error.message
             return None

@@ -173,10 +173,17 @@ class FileContents:
         return text
 
     def in_head(self, path: str) -> Text | None:
-        """Return a file as HEAD has it; None if it has the same lines on disk or does not exist."""
+        """Return a file as HEAD has it; None if it has the same lines on disk or does not exist.
+
+        Raises:
+            UnreadableFile: Git cannot read it.
+        """
         if self.objects is None or not can_be_in_project(path):
             return None
-        content = self.objects.contents(f"{self.head}:{self.prefix}{normal_path(path)}")
+        try:
+            content = self.objects.certain_contents(self.head, self.prefix + normal_path(path))
+        except HistoryUnavailable as error:
+            raise UnreadableFile(f"{path} cannot be read in HEAD: {error.message}") from None
         if content is None:
             return None
         text = Text.from_bytes(content)
@@ -190,7 +197,10 @@ class FileContents:
         return text
 
     def in_base(self, path: str) -> Text:
-        """Return a file as the base has it; empty if it does not exist there."""
+        """Return a file as the base has it; empty if it does not exist there or cannot be read.
+
+        So what the base may have counts as new.
+        """
         content = None
         if self.objects is not None and can_be_in_project(path):
             content = self.objects.contents(f"{self.base}:{self.prefix}{normal_path(path)}")
@@ -207,11 +217,12 @@ class FileContents:
             yield from _readings(text)
 
     def _plain(self, path: str) -> Iterator[Text]:
-        with suppress(UnreadableFile):
-            yield self.on_disk(path)
-        committed = self.in_head(path)
-        if committed is not None:
-            yield committed
+        for read in (self.on_disk, self.in_head):
+            text = None
+            with suppress(UnreadableFile):
+                text = read(path)
+            if text is not None:
+                yield text
 
 
 def _readings(text: Text) -> Iterator[Text]:

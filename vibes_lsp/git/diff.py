@@ -180,7 +180,7 @@ def _since(repository: Repository, base: str, touched: Iterable[str]) -> list[Di
     for name in touched:
         if name in staged:
             continue
-        entry = repository.objects.entry(base, name)
+        entry = repository.objects.certain_entry(base, name)
         known = entry is not None and entry.is_file
         staged[name] = DiffEntry(
             name,

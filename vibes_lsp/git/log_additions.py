@@ -68,9 +68,10 @@ def _ids_appended(
     Git takes five times as long, as it compares all lines of both.
     """
     logs: dict[str, bytes | None] = {}
+    boundary = repository.shallow_boundary()
 
     def log_of(commit: str) -> bytes | None:
-        entry = repository.objects.entry(commit, name)
+        entry = repository.objects.certain_entry(commit, name)
         if entry is None or not entry.is_file:
             return b""
         if entry.id not in logs:
@@ -84,7 +85,8 @@ def _ids_appended(
         known = repository.objects.commit(commit)
         if known is None or len(known.parents) > 1:
             continue
-        now, before = log_of(commit), log_of(known.parents[0]) if known.parents else b""
+        parents = () if known.id in boundary else known.parents
+        now, before = log_of(commit), log_of(parents[0]) if parents else b""
         if now is None or before is None:
             continue
         if now.startswith(before) and before[-1:] in {b"", b"\n"}:

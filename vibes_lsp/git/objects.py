@@ -102,8 +102,9 @@ class _Object:
 class GitObjects:
     """The objects of a repository; thread-safe.
 
-    The first request starts git; a request after git died starts it again. Only `certain_entry`
-    raises: an object that is missing, damaged, over the size limit or not fetched yet is None.
+    The first request starts git; a request after git died starts it again. Only `certain_entry` and
+    `certain_contents` raise: else an object that is missing, damaged, over the size limit or not
+    fetched yet is None.
     """
 
     def __init__(self, root: Path, *, limit: int = _MAX_BYTES) -> None:
@@ -242,6 +243,25 @@ class GitObjects:
                 return None
             tree = self._object(entry.id)
         return entry
+
+    def certain_contents(self, commit: str, path: str, limit: int | None = None) -> bytes | None:
+        """Return the bytes of a file of a commit; None means that it has no regular file there.
+
+        Args:
+            commit: As for `entry`.
+            path: As for `entry`.
+            limit: As for `contents`.
+
+        Raises:
+            HistoryUnavailable: The commit, one of the folders or the file cannot be read.
+        """
+        entry = self.certain_entry(commit, path)
+        if entry is None or not entry.is_file:
+            return None
+        content = self.contents(entry.id, limit)
+        if content is None:
+            raise HistoryUnavailable(f"git cannot read a file of commit {commit}")
+        return content
 
     def _object(self, name: str, limit: int | None = None) -> _Object | None:
         with self._lock:

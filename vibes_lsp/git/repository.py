@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.git.objects import GitObjects
-from vibes_lsp.git.process import git_lines, run_git
+from vibes_lsp.git.process import git_lines, git_verdict, run_git
 from vibes_lsp.git.repository_state import common_git_folder
 from vibes_lsp.store.bounded_lines import bounded_lines
 from vibes_lsp.store.files import read_file
@@ -61,6 +61,19 @@ class Repository:
     def head(self) -> str | None:
         """Return the commit of HEAD; None before the first commit."""
         return self.objects.head()
+
+    def certain_head(self) -> str | None:
+        """Return as `head`; None means that nothing is committed.
+
+        Raises:
+            HistoryUnavailable: Git cannot read the commit of HEAD.
+        """
+        head = self.head()
+        if head is None:
+            unborn = (False, "")
+            if git_verdict(self.root, "rev-parse", "--verify", "--quiet", "HEAD") != unborn:
+                raise HistoryUnavailable("git cannot read the commit of HEAD")
+        return head
 
     def resolve(self, revision: str) -> str:
         """Return the full hash of the commit that a revision names.

@@ -20,6 +20,7 @@ from vibes_lsp.git.file_changes import files_of_commits
 from vibes_lsp.git.git_cache import digest_of
 from vibes_lsp.git.line_origins import LineOrigin, line_origins
 from vibes_lsp.git.log_additions import ids_added
+from vibes_lsp.git.objects import Commit
 from vibes_lsp.git.patches import FilePatch, commit_patch, had_line
 from vibes_lsp.git.repository import Repository
 from vibes_lsp.placing.commit_facts import Blob, exact_owners, placed_owners
@@ -34,6 +35,8 @@ _REVERTED: Final = re.compile(r"This reverts commit ([0-9a-f]{40,64})\b")
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _SECOND: Final = timedelta(seconds=1)
 """What git cuts off the time of a commit."""
+_MAX_LOG: Final = 256 << 20
+"""Bytes of the largest log in which ids are looked for."""
 
 
 class LoggedRecords(Protocol):
@@ -101,8 +104,9 @@ class CommitRecords:
 
     Attributes:
         blob: Returns a file of a commit by its name from the top; an empty one if it has none.
+            Raises `HistoryUnavailable` if git cannot read it.
         exact: Returns whose lines of a file of a commit are, by records made for this very text.
-            Raises `HistoryUnavailable` if git fails.
+            Raises the same.
         owners: Returns whose the lines are that a commit brought to a file. Raises the same.
     """
 
@@ -119,7 +123,7 @@ class CommitRecords:
         self._moves: dict[str, Mapping[Place, tuple[str, Place]]] = {}
 
     def _read(self, commit: str, name: str) -> Blob:
-        return Blob(self._repository.objects.contents(f"{commit}:{name}") or b"")
+        return Blob(self._repository.objects.certain_contents(commit, name) or b"")
 
     def _find_exact(self, commit: str, name: str) -> Mapping[int, LineOwner]:
         content = self.blob(commit, name).content
@@ -138,7 +142,7 @@ class CommitRecords:
         # A text that was committed before the edit is not the edit's.
         others = [record for record in records if record not in mine and record.moment < end]
         if others:  # a text that a commit took away, and that is there again, is not an edit's
-            log = self._repository.objects.contents(f"{commit}:{self._log(name)}")
+            log = self._log_at(commit, name)
             others = [
                 record for record in others if log is not None and record.id.encode() not in log
             ]
@@ -185,27 +189,26 @@ class CommitRecords:
         blob = self.blob(commit, name)
         lines, distinctive = blob.text.lines, numbers & blob.hashed.distinctive
         proofs = {blob.hashed.hashes[number]: lines[number] for number in distinctive}
-        known = self._repository.objects.commit(commit)
+        moment, parents = self._commit(commit).moment, self._parents(commit)
         standing = {owner.record for owner in self.owners(commit, name).values()}
         candidates = [
             record
             for record in self._records.of_file(self._path(name))
-            if known is not None
-            and record.id not in standing
+            if record.id not in standing
             and not record.is_remap
-            and record.moment < known.moment + _SECOND
+            and record.moment < moment + _SECOND
             and not proofs.keys().isdisjoint(record.hashes)
         ]
-        if known is None or not candidates or commit in self.boundary:
+        if not candidates or commit in self.boundary:
             return {}
-        log = self._repository.objects.contents(f"{commit}:{self._log(name)}") or b""
+        log = self._log_at(commit, name) or b""
         wanted = [
             record
             for record in candidates
             if record.id.encode() in log
             and not had_line(
                 self._repository,
-                known.parents,
+                parents,
                 name,
                 next(proofs[line] for line in record.hashes if line in proofs),
             )
@@ -218,6 +221,9 @@ class CommitRecords:
 
         Sure only by records that were made for this very text, and that no other text had before;
         all others are claims.
+
+        Raises:
+            HistoryUnavailable: Git cannot read the file.
         """
         blob = self.blob(commit, name)
         try:
@@ -241,13 +247,15 @@ class CommitRecords:
             commit: The commit.
             name: The file, which it did not rename.
             numbers: Lines that it brought.
+
+        Raises:
+            HistoryUnavailable: Git fails.
         """
-        known = self._repository.objects.commit(commit)
         text = self.blob(commit, name).text
         wanted = {compact(text.lines[number]) for number in numbers if is_long(text.lines[number])}
         return bool(wanted) and any(
             not wanted.isdisjoint(map(compact, self.blob(parent, name).text.lines))
-            for parent in (() if known is None else known.parents)
+            for parent in self._parents(commit)
         )
 
     def moved(
@@ -271,11 +279,8 @@ class CommitRecords:
             key = f"moves {self._key} {commit}"
             known = self._repository.cache.get(key, _Moves)
             if known is None:
-                try:
-                    known = list(self._find_moves(commit).items())
-                    self._repository.cache.put(key, known)
-                except HistoryUnavailable:
-                    known = []
+                known = list(self._find_moves(commit).items())
+                self._repository.cache.put(key, known)
             self._moves[commit] = dict(known)
         moves, lines = self._moves[commit], self.blob(commit, name).text.lines
         return {
@@ -357,26 +362,38 @@ class CommitRecords:
         if not wanted:
             return exact
         is_boundary = commit in self.boundary
-        free = self._lines_of(commit, name, is_boundary=is_boundary) - exact.keys()
+        free = self._lines_of(commit, name) - exact.keys()
         placed = placed_owners(wanted, blob, free, is_boundary=is_boundary, moved=moved)
         return {**exact, **placed}
 
+    def _commit(self, name: str) -> Commit:
+        known = self._repository.objects.commit(name)
+        if known is None:
+            raise HistoryUnavailable(f"git cannot read commit {name}")
+        return known
+
+    def _parents(self, commit: str) -> Sequence[str]:
+        """Return the parents of a commit; none at the boundary of a shallow clone."""
+        return () if commit in self.boundary else self._commit(commit).parents
+
+    def _log_at(self, commit: str, name: str) -> bytes | None:
+        """Return the log in a commit, by the name of a file of its project; None without one."""
+        log = self._log(name)
+        return self._repository.objects.certain_contents(commit, log, _MAX_LOG)
+
     def _latest_parent(self, commit: str) -> datetime:
         """Return when the latest parent was committed: no parent has a record from after that."""
-        known = self._repository.objects.commit(commit)
-        parents = map(self._repository.objects.commit, () if known is None else known.parents)
-        return max((parent.moment for parent in parents if parent is not None), default=_NEVER)
+        parents = map(self._commit, self._parents(commit))
+        return max((parent.moment for parent in parents), default=_NEVER)
 
     def _end(self, commit: str) -> datetime:
         """Return the time from which on no edit is committed by a commit."""
-        known = self._repository.objects.commit(commit)
-        return _NEVER if known is None else known.moment + _SECOND
+        return self._commit(commit).moment + _SECOND
 
-    def _lines_of(self, commit: str, name: str, *, is_boundary: bool) -> AbstractSet[int]:
+    def _lines_of(self, commit: str, name: str) -> AbstractSet[int]:
         """Return the lines of a file that blame gives to the commit."""
-        known = self._repository.objects.commit(commit)
-        parents = () if known is None else known.parents
-        if is_boundary or (known is not None and not parents):
+        parents = self._parents(commit)
+        if not parents:
             return set(range(len(self.blob(commit, name).text.lines)))
         if (commit, name) not in self._brought_lines:
             origins = line_origins(self._repository, name, commit, excluded=parents)
@@ -424,8 +441,7 @@ class CommitRecords:
             return {}
         added = _blocks(patches[1], is_removed=False)
         sources = [patches]
-        known = self._repository.objects.commit(commit)
-        reverted = _REVERTED.search("" if known is None else known.message)
+        reverted = _REVERTED.search(self._commit(commit).message)
         if reverted is not None and (undone := self._patch(reverted[1])) is not None:
             sources.append(undone)
         moves: dict[Place, tuple[str, Place]] = {}

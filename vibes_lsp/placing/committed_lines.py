@@ -62,6 +62,8 @@ class FileInHead:
         owners: What says whose each line is.
         origins: Where each line comes from; None for those from before `since`.
         since: The time before which no commit was asked; None if all were.
+        is_asked: Whether git said where the lines come from. If not, a line is the edit's for sure
+            only by a record of this very text.
     """
 
     path: str
@@ -69,6 +71,12 @@ class FileInHead:
     owners: Sequence[LineOwner | None] = ()
     origins: Sequence[LineOrigin | None] = ()
     since: datetime | None = None
+    is_asked: bool = True
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether git could not even say which lines HEAD has: then nothing is sure."""
+        return not (self.is_asked or self.lines)
 
     @cached_property
     def kinds(self) -> Sequence[LineKind]:
@@ -136,7 +144,7 @@ class CommittedOwners:
         self.commits = CommitRecords(repository, prefix, records)
         self._owners: dict[tuple[str, str], _Owners] = {}
         self._origins: dict[tuple[str, str], list[LineOrigin | None]] = {}
-        self._incomplete: set[tuple[str, str]] = set()
+        self._failed: set[tuple[str, str]] = set()
         self._changes: dict[str, Mapping[str, LastChange]] = {}
 
     def owners(self, commit: str, path: str) -> Sequence[LineOwner | None]:
@@ -145,23 +153,35 @@ class CommittedOwners:
         Args:
             commit: A full hash.
             path: Relative to the project.
+
+        Raises:
+            HistoryUnavailable: Git cannot read the file.
         """
-        return self._owners_of(commit, self._prefix + path, _MAX_MOVES)
+        return self.known_file(commit, path).owners
 
     def known_file(self, commit: str, path: str) -> FileInHead:
-        """Return a file of a commit with the owners and origins of its lines."""
+        """Return a file of a commit with the owners and origins of its lines.
+
+        Raises:
+            HistoryUnavailable: Git cannot read the file.
+        """
         lines = self.file(commit, path).text.lines
         if not lines:
             return FileInHead(path)
         name, since = self._prefix + path, self._since(commit)
-        saved = self._saved(commit, name)
-        if saved is not None and len(saved.lines) == len(lines):
-            owners: Sequence[LineOwner | None] = saved.owners()
-        else:
-            owners = self.owners(commit, path)
-            if self._state is not None and (commit, name) not in self._incomplete:
-                self._repository.cache.put(self._key(commit, name), pack_owners(owners))
-        return FileInHead(path, lines, owners, self.origins(commit, path), since)
+        try:
+            origins = self._origins_of(commit, name)
+            saved = self._saved(commit, name)
+            if saved is not None and len(saved.lines) == len(lines):
+                owners = saved.owners()
+            else:
+                owners = self._owners_of(commit, name, _MAX_MOVES)
+                if self._state is not None:
+                    self._repository.cache.put(self._key(commit, name), pack_owners(owners))
+        except HistoryUnavailable:
+            owners, origins = self.commits.owners_without_history(commit, name), [None] * len(lines)
+            return FileInHead(path, lines, owners, origins, is_asked=False)
+        return FileInHead(path, lines, owners, origins, since)
 
     def _saved(self, commit: str, name: str) -> PackedOwners | None:
         """Return what was found of a file of a commit before, by the same records."""
@@ -184,10 +204,11 @@ class CommittedOwners:
             for kept in (self._owners, self._origins):
                 kept.clear()
             self.commits.forget()
-        names = [self._prefix + path for path in paths]
-        files = [
-            self._origins_of(commit, name) for name in names if self._saved(commit, name) is None
-        ]
+        files = []
+        for name in (self._prefix + path for path in paths):
+            with suppress(HistoryUnavailable):
+                if self._saved(commit, name) is None:
+                    files.append(self._origins_of(commit, name))
         with suppress(HistoryUnavailable):
             self.commits.brought(
                 {file for origins in files for file in self._incomplete_in(origins)}
@@ -213,30 +234,31 @@ class CommittedOwners:
         return replace(file, origins=origins, since=None)
 
     def file(self, commit: str, path: str) -> Blob:
-        """Return a file of a commit; an empty one if the commit does not have it."""
+        """Return a file of a commit; an empty one if the commit does not have it.
+
+        Raises:
+            HistoryUnavailable: Git cannot read it.
+        """
         return self.commits.blob(commit, self._prefix + path)
 
-    def origins(self, commit: str, path: str) -> Sequence[LineOrigin | None]:
-        """Return where each line of a file of a commit comes from.
-
-        None for lines from before all records, and for all if git fails.
-        """
-        return self._origins_of(commit, self._prefix + path)
-
     def _origins_of(self, commit: str, name: str) -> Sequence[LineOrigin | None]:
+        """Return where each line of a file comes from; None for lines from before all records.
+
+        Raises:
+            HistoryUnavailable: Git fails; it is not asked again.
+        """
         key = commit, name
+        if key in self._failed:
+            raise HistoryUnavailable(f"git failed before about a file of commit {commit}")
         if key not in self._origins:
-            unknown: list[LineOrigin | None] = [None] * len(
-                self.commits.blob(commit, name).text.lines
-            )
             if self._records.oldest() is None:
-                self._origins[key] = unknown
+                self._origins[key] = [None] * len(self.commits.blob(commit, name).text.lines)
             else:
                 try:
                     self._origins[key] = self._blame(commit, name)
                 except HistoryUnavailable:
-                    self._origins[key] = unknown
-                    self._incomplete.add(key)
+                    self._failed.add(key)
+                    raise
         return self._origins[key]
 
     def _blame(
@@ -293,15 +315,10 @@ class CommittedOwners:
         since = oldest - _CLOCKS
         return None if known.moment < since and self._records.is_any_logged() else since
 
-    def _owners_of(self, commit: str, name: str, moves: int) -> Sequence[LineOwner | None]:
+    def _owners_of(self, commit: str, name: str, moves: int) -> _Owners:
         key = commit, name
         if key not in self._owners:
-            try:
-                self._owners[key] = self._find_owners(commit, name, moves)
-            except HistoryUnavailable:
-                self._incomplete.add(key)
-            if key in self._incomplete:
-                self._owners[key] = self.commits.owners_without_history(commit, name)
+            self._owners[key] = self._find_owners(commit, name, moves)
         return self._owners[key]
 
     def _find_owners(self, commit: str, name: str, moves: int) -> _Owners:

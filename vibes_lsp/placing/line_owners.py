@@ -195,6 +195,7 @@ class _Screen:
             return (self._contradiction(place, written) if written else place), {}
         if (
             place.sure
+            and self._head.is_asked
             and claim.may_be_sure
             and self._may_be_sure(claim.range.anchors.file_hash)
             and all(self._is_of_edit(claim, number) for number in numbers)
@@ -206,6 +207,8 @@ class _Screen:
 
     def _may_be_sure(self, content: str | None) -> bool:
         """Whether no commit that is not asked can have taken away what was recorded with a text."""
+        if self._head.is_unread:
+            return False
         return not self._is_nested or content in self._text.file_hashes
 
     def _contradiction(self, place: LocatedRange, numbers: Iterable[int]) -> LocatedRange:
@@ -220,7 +223,7 @@ class _Screen:
 
     def _may_be(self, claim: RecordClaim, number: int) -> bool:
         """Whether git does not say that a line is older than an edit."""
-        if number in self.new:
+        if number in self.new or not self._head.is_asked:
             return True
         origin, since = self.origins[number], self._head.since
         if origin is None:  # an edit from before all that were known when git was asked

@@ -50,7 +50,10 @@ def lost_lines(
     except HistoryUnavailable:
         return
     for path in sorted(changed):
-        before = committed.file(head, path).text.lines
+        try:
+            before = committed.file(head, path).text.lines
+        except HistoryUnavailable:
+            continue
         if before and not f"/{path}".startswith("/.ai-audit/"):
             now = read(path)
             kept = set(came_from(before, () if now is None else now.lines))

@@ -9,6 +9,7 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
@@ -211,15 +212,18 @@ class ProjectOwners:
         self._read, self._snapshots, self._former = read, snapshots, former
         self._snapshot = cache(self._read_snapshot)
         self.known = lru_cache(_MAX_KEPT)(self._find)
-        self._head = None if repository is None else head or repository.head()
+        self._head: str | None = None
+        self._is_unread = False
         self._by_hash: defaultdict[str, list[WaitingEdit]] | None = None
         self._committed: CommittedOwners | None = None
         log = CommittedLog()
-        if repository is not None and self._head is not None:
+        if repository is not None:
             try:
-                log = committed_log(repository, self._head, trail)
-            except HistoryUnavailable:  # nothing that git has is known: as without git
-                self._head = None
+                commit = head or repository.certain_head()
+                log = CommittedLog() if commit is None else committed_log(repository, commit, trail)
+                self._head = commit
+            except HistoryUnavailable:
+                self._is_unread = True
         self.records = TrailRecords(trail, log)
         if repository is not None and self._head is not None:
             project = trail.directory.project
@@ -234,20 +238,24 @@ class ProjectOwners:
         """Ask git about many files, relative to the project, that are asked for next."""
         if self._committed is not None and self._head is not None:
             head, committed = self._head, self._committed
-            names = ((path, *self._former(path)) for path in paths)
-            in_head = (
-                next((name for name in candidates if committed.file(head, name).text.lines), None)
-                for candidates in names
-            )
-            committed.prefetch(head, [name for name in in_head if name is not None])
+            in_head: list[str] = []
+            for path in paths:
+                with suppress(HistoryUnavailable):
+                    names = (path, *self._former(path))
+                    in_head += [name for name in names if committed.file(head, name).text.lines][:1]
+            committed.prefetch(head, in_head)
 
     def _find(self, path: str) -> KnownFile:
         names = (path, *self._former(path))
-        head = self._in_head(names)
+        try:
+            head = self._in_head(names)
+        except HistoryUnavailable:
+            head = FileInHead(path, is_asked=False)
         files = [self.records.file(name) for name in names]
-        if head is None:  # no commit says anything of the file, so no commit has its records
+        if head is None or head.is_unread:
+            # no commit says anything of the file, so no commit has its records
             everything = [edit for file in files for edit in file.edits]
-            known = self._known_file(None, everything, {}, ())
+            known = self._known_file(head, everything, {}, ())
             return replace(known, is_nested=self._is_nested(path))
         waiting = [edit for file in files for edit in file.waiting]
         lines = {edit: known for file in files for edit, known in file.lines.items()}
@@ -279,7 +287,12 @@ class ProjectOwners:
         """Return a file as HEAD has it, by the first name that HEAD has.
 
         None without git, and for a file that is never in this repository.
+
+        Raises:
+            HistoryUnavailable: Git cannot read it.
         """
+        if self._is_unread:
+            raise HistoryUnavailable("git cannot read the commit of HEAD, or its log")
         if self._committed is None or self._head is None or self._repository is None:
             return None
         for name in names:
@@ -310,6 +323,8 @@ class ProjectOwners:
         if not any(self.records.file(name).edits for name in names) and not self.may_own(text):
             return KnownFile()  # git need not be asked
         known = self.known(path)
+        if known.head is not None and known.head.is_unread:
+            return known
         lineages = [lineage for name in names for lineage in self._trail.lineages_in(name)]
         owned = known.owned(text, claims_of(self._trail, lineages))
         if any(
@@ -370,14 +385,15 @@ class ProjectOwners:
             and any(is_long(line) and line_hash(line) in wanted for line in block.lines)
         ]
         names = {block.path for block in blocks}
+        files = {name: self._committed.known_file(self._head, name) for name in names}
         owners = {
             (name, number): owner
-            for name in names
-            for number, owner in enumerate(self._committed.owners(self._head, name))
+            for name, file in files.items()
+            for number, owner in enumerate(file.owners)
             if owner is not None
         }
-        files = {name: self._committed.file(self._head, name).text.lines for name in names}
-        return LostBlocks(blocks, owners, files) if owners else LostBlocks()
+        lines = {name: file.lines for name, file in files.items()}
+        return LostBlocks(blocks, owners, lines) if owners else LostBlocks()
 
     @cached_property
     def _all_lost(self) -> Sequence[PlacedLines]:

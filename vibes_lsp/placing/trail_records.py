@@ -101,7 +101,8 @@ def committed_log(repository: Repository, commit: str, trail: Trail) -> Committe
     if not directory.log.is_relative_to(directory.project):
         return CommittedLog()
     name = directory.log.relative_to(directory.project).as_posix()
-    entry = repository.objects.entry(commit, repository.prefix_of(directory.project) + name)
+    prefix = repository.prefix_of(directory.project)
+    entry = repository.objects.certain_entry(commit, prefix + name)
     if entry is None or not entry.is_file:
         return CommittedLog()
     summary = repository.cache.get(f"log {entry.id}", LogSummary)

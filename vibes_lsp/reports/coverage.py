@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.git.project_files import read_content
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
@@ -127,11 +126,14 @@ def _owned(locator: ProjectLocator, path: str, content: bytes) -> OwnedFile:
 
 
 def project_files(locator: ProjectLocator) -> frozenset[str]:
-    """Return the files that git tracks, relative to the project; without git, all files."""
+    """Return the files that git tracks, relative to the project; without git, all files.
+
+    Raises:
+        HistoryUnavailable: Git fails.
+    """
     project = locator.trail.directory.project
     if locator.repository is not None:
-        with suppress(HistoryUnavailable):
-            return locator.repository.tracked_files(project)
+        return locator.repository.tracked_files(project)
     return frozenset(_files_in(project))
 
 
