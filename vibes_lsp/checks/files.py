@@ -12,6 +12,7 @@ from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
 from vibes_lsp.checks.finding import Check, Finding, Severity, pluralize
 from vibes_lsp.errors import HistoryUnavailable, MalformedJson, VibesError
+from vibes_lsp.git.attribute_files import attribute_values
 from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.json_positions import find_character, find_member
 from vibes_lsp.model.members import text
@@ -260,12 +261,8 @@ def _check_attributes(context: CheckContext, repository: Repository) -> Iterator
     directory = context.directory
     try:
         files = (directory.log, directory.manifest)
-        values = repository.attributes(files, REQUIRED_ATTRIBUTES)
-        wrong = [
-            path.name
-            for path, value in zip(files, values, strict=True)
-            if value != REQUIRED_ATTRIBUTES
-        ]
+        values = attribute_values(repository.root, map(str, files), *REQUIRED_ATTRIBUTES)
+        wrong = [path.name for path in files if values[str(path)] != REQUIRED_ATTRIBUTES]
     except HistoryUnavailable:
         return
     if not wrong:

@@ -205,6 +205,7 @@ class _VersionReader:
         )
         self.prefix = "" if repository is None else repository.prefix_of(self._project)
         self._stored = StoredFiles(self._project)
+        self._filters = self._stored.filters(map(normal_path, locator.trail.annotated_paths()))
         self._last: tuple[tuple[str, str | None], Text | None] | None = None
 
     def __enter__(self) -> Self:
@@ -232,7 +233,8 @@ class _VersionReader:
     def hashes(self, path: str, commit: str | None, lines: Sequence[str]) -> tuple[str, ...]:
         """Return the hashes of lines of a file; none of a saved text that git does not store."""
         text = self.text(path, commit)
-        if commit is None and text and self._stored.hiding_filter(path, text) is not None:
+        is_filtered = commit is None and path in self._filters
+        if is_filtered and text and self._stored.hiding_filter(path, text) is not None:
             return ()
         return tuple(range_hash_variants(lines))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -229,18 +228,6 @@ class Repository:
             for path, file, pattern in rules
             if pattern and not pattern.startswith(b"!")
         }
-
-    def attributes(self, paths: Sequence[Path], names: Iterable[str]) -> list[dict[str, str]]:
-        """Return the values of git attributes for each of some files.
-
-        Raises:
-            HistoryUnavailable: Git fails.
-        """
-        fields = run_git(self.root, "check-attr", "-z", *names, "--", *map(str, paths)).split(b"\0")
-        values: dict[bytes, dict[str, str]] = defaultdict(dict)
-        for path, name, value in zip(fields[0::3], fields[1::3], fields[2::3], strict=False):
-            values[path][name.decode()] = value.decode("utf-8", "replace")
-        return [values[os.fsencode(path)] for path in paths]
 
     def work_trees(self) -> list[Path]:
         """Return the top folders of all work trees of the repository, this one first.

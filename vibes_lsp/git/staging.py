@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
+from vibes_lsp.git.attribute_files import NOT_SET, attribute_values
 from vibes_lsp.git.process import literal_pathspec, run_git, without_filters
 from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.store.files import read_file
@@ -313,18 +314,8 @@ class CommitIndex:
         Raises:
             HistoryUnavailable: Git fails.
         """
-        filtered: set[str] = set()
-        for batch in _batches(names):
-            output = run_git(
-                self.repository.root, "check-attr", "-z", "filter", "--", *batch
-            ).split(b"\0")
-            values = zip(output[0::3], output[2::3], strict=False)
-            filtered.update(
-                name.decode("utf-8", "surrogateescape")
-                for name, value in values
-                if value not in {b"unspecified", b"unset"}
-            )
-        return filtered
+        values = attribute_values(self.repository.root, names, "filter")
+        return {name for name, value in values.items() if value["filter"] not in NOT_SET}
 
     def _untracked(self, names: Sequence[str]) -> set[str]:
         """Return the files that are neither tracked nor ignored."""

@@ -108,12 +108,13 @@ def current_records(locator: ProjectLocator) -> CurrentRecords:
     current = CurrentRecords()
     files = locator.annotated_files()
     stored = StoredFiles(locator.trail.directory.project)
+    filters = stored.filters(files)
     for path in locator.prepared(files):
         try:
             text = read_source(locator.trail.directory.project, path)
         except UnreadableFile:
             continue
-        is_hidden = stored.hiding_filter(path, text) is not None
+        is_hidden = path in filters and stored.hiding_filter(path, text) is not None
         _add_file(current, locator, path, text, creation_ids, is_hidden=is_hidden)
     for lineage in lineages:
         if lineage.first.id in current.ids or lineage.first.id in current.excluded:

@@ -37,6 +37,7 @@ class RecordingContext:
         new_id: Makes ids for new sessions.
         stored_files: Which texts git does not store.
         written: The entries written since the trail was refreshed, by hash.
+        filters: The filters of files, asked once for each.
     """
 
     trail: Trail
@@ -46,6 +47,7 @@ class RecordingContext:
     new_id: Callable[[], str]
     stored_files: StoredFiles
     written: dict[str, Members] = field(default_factory=dict)
+    filters: dict[str, str | None] = field(default_factory=dict)
 
     @property
     def project(self) -> Path:
@@ -64,7 +66,10 @@ class RecordingContext:
 
     def hides(self, path: str, text: Text) -> bool:
         """Return whether the trail must have nothing of a text, because git does not store it."""
-        return self.stored_files.hiding_filter(path, text) is not None
+        if path not in self.filters:
+            self.filters[path] = self.stored_files.filters([path]).get(path)
+        name = self.filters[path]
+        return name is not None and self.stored_files.hiding_filter(path, text) is not None
 
     def hides_saved(self, path: str) -> bool:
         """Return whether git does not store the saved text of a file, or would not if it is gone.

@@ -33,19 +33,6 @@ def hiding(repository: Repository, path: str) -> str | None:
     return StoredFiles(repository.path).hiding_filter(path, text)
 
 
-@pytest.mark.parametrize("attributes", ["", "* text=auto eol=crlf ident\n", "*.ipynb diff=nb\n"])
-def test_git_is_not_asked_where_no_attributes_name_a_filter(
-    repository: Repository, tmp_path: Path, attributes: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "none"))  # which includes no other
-    repository.write(".gitattributes", attributes)
-    repository.write("a.py", SOURCE.replace("\n", "\r\n"))
-    repository.commit("Add a file")
-    monkeypatch.setattr(stored_files, "run_git", None)
-    monkeypatch.setattr(stored_files, "GitObjects", None)
-    assert hiding(repository, "a.py") is None
-
-
 @pytest.mark.parametrize("program", ["crypt", "lfs"])
 def test_a_text_that_git_does_not_have_is_hidden(repository: Repository, program: str) -> None:
     add_filter(repository, program, "*.env", program=program)
@@ -202,20 +189,6 @@ def test_the_system_settings_that_git_is_given_count(
     assert hiding(repository, "a.env") == "crypt"
 
 
-@pytest.mark.parametrize("setting", ["core.attributesFile", "attr.tree"])
-def test_answers_follow_what_settings_name(
-    repository: Repository, tmp_path: Path, setting: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(tmp_path / "none"))  # which includes no other
-    named = tmp_path / "attributes"
-    named.write_text("")
-    repository.git("config", setting, named.as_posix())
-    answers = iter([b"a.env\0filter\0unspecified\0", b"a.env\0filter\0crypt\0"])
-    monkeypatch.setattr(stored_files, "run_git", lambda *_arguments, **_options: next(answers))
-    stored = StoredFiles(repository.path)
-    assert [stored.filters(["a.env"]) for _ in range(2)] == [{}, {"a.env": "crypt"}]
-
-
 def test_a_folder_that_is_not_a_repository_does_not_end_the_search(
     repository: Repository,
 ) -> None:
@@ -248,7 +221,7 @@ def test_where_settings_include_themselves_the_filter_is_unknown(repository: Rep
 
 
 def test_included_settings_are_read_again_when_they_change(
-    repository: Repository, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    repository: Repository, tmp_path: Path
 ) -> None:
     attributes, settings = tmp_path / "some attributes", tmp_path / "settings"
     attributes.write_text("*.env filter=crypt\n")
@@ -257,9 +230,6 @@ def test_included_settings_are_read_again_when_they_change(
     repository.git("config", "include.path", settings.as_posix())
     stored, text = StoredFiles(repository.path), Text(SECRETS)
     assert stored.hiding_filter("a.env", text) is None
-    with monkeypatch.context() as patched:
-        patched.setattr(stored_files, "run_git", None)
-        assert stored.hiding_filter("a.env", text) is None, "git is not asked again"
     settings.write_text(f"[core] attributesFile = {attributes.as_posix()}\n")
     assert stored.hiding_filter("a.env", text) == "crypt"
 
@@ -321,6 +291,13 @@ def test_where_git_fails_a_named_filter_hides(
     repository.write("a.env", SECRETS)
     monkeypatch.setenv("PATH", "")
     assert hiding(repository, "a.env") == stored_files.UNKNOWN_FILTER
+    repository.write(".gitattributes", "")
+    assert hiding(repository, "a.env") is None, "where git is missing, nothing names a filter"
+
+
+def test_a_path_that_no_file_can_have_has_no_filter(repository: Repository) -> None:
+    add_filter(repository, "crypt", "*")
+    assert StoredFiles(repository.path).filters(["\ud800.py", "\ud800/a.py"]) == {}
 
 
 def test_no_filter_is_run(repository: Repository) -> None:
