@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any, Final, Generic, TypeVar, overload
 
@@ -77,33 +77,12 @@ def parse_json(data: bytes | str) -> JsonValue:
         MalformedJson: Invalid JSON or UTF-8, NaN or an infinity, duplicate members with different
             values, or nesting deeper than `MAX_DEPTH`.
     """
-    value = _parse_common_form(data) if isinstance(data, bytes) else None
-    return _parse(data, _STRICT.decode) if value is None else value
+    return _parse(data, _STRICT.decode)
 
 
 def parse_json_prefix(data: bytes | str) -> JsonValue:
     """Parse the JSON value at the start of a text and ignore the rest; raises as `parse_json`."""
     return _parse(data, lambda source: _STRICT.raw_decode(source.lstrip())[0])
-
-
-def _parse_common_form(data: bytes) -> JsonValue:
-    """Return the value of a text in msgspec's own notation; None for any other text.
-
-    Encoding the value again gives the same bytes, so no member was dropped and the strict parser
-    would accept it. This takes half the time and shares strings of repeated member names.
-    """
-    if b'": ' in data[:_SPACE_PROBE]:  # msgspec writes no spaces
-        return None
-    try:
-        value: JsonValue = _FAST_DECODE(data)
-        text = data.rstrip(b"\r\n")
-        if _FAST_ENCODE(value) != text or (
-            text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH
-        ):
-            return None
-    except _FAST_FAILURES:
-        return None
-    return value
 
 
 def _parse(data: bytes | str, decode: Callable[[str], JsonValue]) -> JsonValue:
@@ -148,44 +127,8 @@ def parse_object(
     Raises:
         MalformedJson: As `parse_json`, and when the value is not an object.
     """
-    return _as_object(
-        parse_json(data) if same is None else _parse(data, _strict_decoder(same).decode)
-    )
-
-
-def parse_objects(texts: Sequence[bytes]) -> list[Members | MalformedJson]:
-    """Parse JSON texts as `parse_object` does; those that it rejects give its error.
-
-    Several at once take half the time, because most are in msgspec's own notation.
-    """
-    parsed: list[Members | MalformedJson] = []
-    for start in range(0, len(texts), _AT_ONCE):
-        batch = texts[start : start + _AT_ONCE]
-        parsed += _parse_lines(batch) or map(_object_or_error, batch)
-    return parsed
-
-
-def _parse_lines(texts: Sequence[bytes]) -> list[Members] | None:
-    """Return the objects of texts in msgspec's own notation; None if any is no such text.
-
-    As in `_parse_common_form`, encoding them again gives the same bytes. No value contains a line
-    feed then, so each is that of one text.
-    """
-    if b'": ' in texts[0][:_SPACE_PROBE]:
-        return None
-    data = b"\n".join((*texts, b""))
-    try:
-        values: list[Any] = _FAST_DECODE_LINES(data)
-        if len(values) != len(texts) or _FAST_ENCODE_LINES(values) != data:
-            return None
-        if data.count(b"[") + data.count(b"{") > MAX_DEPTH and any(
-            text.count(b"[") + text.count(b"{") > MAX_DEPTH and _depth(value) > MAX_DEPTH
-            for text, value in zip(texts, values, strict=True)
-        ):
-            return None
-    except _FAST_FAILURES:
-        return None
-    return values if set(map(type, values)) == {dict} else None
+    decoder = _STRICT if same is None else _strict_decoder(same)
+    return _as_object(_parse(data, decoder.decode))
 
 
 def object_or_none(data: bytes | str) -> Members | None:
@@ -194,13 +137,6 @@ def object_or_none(data: bytes | str) -> Members | None:
         return parse_object(data)
     except MalformedJson:
         return None
-
-
-def _object_or_error(text: bytes) -> Members | MalformedJson:
-    try:
-        return parse_object(text)
-    except MalformedJson as error:
-        return error
 
 
 def parse_object_allowing_non_finite(data: bytes | str) -> tuple[Members, list[str]]:
@@ -250,11 +186,6 @@ def canonical_json(
         ascii_only: Escape non-ASCII characters, as some other tools do (R2).
         javascript_numbers: Print numbers as JavaScript does (R2).
     """
-    if not ascii_only and not javascript_numbers and _is_plain(value):
-        try:
-            return _SORTED_ENCODE(value)
-        except _FAST_FAILURES:  # a lone surrogate, or nested too deep
-            pass
     plain = _ENCODE_ASCII if ascii_only else _ENCODE
     printed = (
         _encode_like_javascript(value, ascii_only=ascii_only)
@@ -264,38 +195,10 @@ def canonical_json(
     return printed.encode("utf-8", "backslashreplace")
 
 
-_FAST_DECODE: Final = msgspec.json.Decoder().decode
-_FAST_ENCODE: Final = msgspec.json.Encoder().encode
-_FAST_DECODE_LINES: Final = msgspec.json.Decoder().decode_lines
-_FAST_ENCODE_LINES: Final = msgspec.json.Encoder().encode_lines
-_AT_ONCE: Final = 32
-"""Texts that are decoded at once; an unusual one makes that many take the longer way."""
-_SPACE_PROBE: Final = 64
-"""Bytes at the start of a text that show whether its writer puts spaces after colons."""
-
-
-_SORTED_ENCODE: Final = msgspec.json.Encoder(order="sorted").encode
-_PLAIN_TYPES: Final = frozenset({str, int, bool, type(None)})
-
-
-def _is_plain(value: JsonValue) -> bool:
-    """Whether msgspec prints a value in canonical form, in a fifth of the time: it has no float."""
-    pending: list[JsonValue] = [value]
-    for node in pending:  # grows during iteration
-        children = node.values() if type(node) is dict else node if type(node) is list else (node,)
-        kinds = set(map(type, children))
-        if kinds <= _PLAIN_TYPES:
-            continue
-        if not kinds <= _PLAIN_TYPES | {dict, list}:
-            return False
-        pending.extend(child for child in children if type(child) in (dict, list))
-    return True
-
-
 def _unique_members(
     pairs: list[tuple[str, Any]], same: Callable[[JsonValue, JsonValue], bool]
 ) -> dict[str, Any]:
-    members = dict(pairs)
+    members = {sys.intern(name): value for name, value in pairs}  # a log repeats its names
     if len(members) != len(pairs):
         seen: dict[str, Any] = {}
         for name, value in pairs:

@@ -14,7 +14,6 @@ from typing import Final
 from typing_extensions import override
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.model.canonical_json import parse_objects
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.trail.index import Progress, TrailIndex
@@ -182,9 +181,8 @@ class LogIndex(TrailIndex):
         """Decode some lines in the order given; a line without a record gives the error."""
         pending = iter(lines)
         while batch := list(islice(pending, _BATCH)):
-            parsed = parse_objects(self.raw_lines(batch))
-            for line, members in zip(batch, parsed, strict=True):
-                yield line, decoded_record(line, members, is_waiting=self.is_waiting(line))
+            for line, raw_line in zip(batch, self.raw_lines(batch), strict=True):
+                yield line, _decode(line, raw_line)
 
     def ids(self, lines: Iterable[int]) -> Iterator[str]:
         """Yield the ids of the records on some lines, without those that the decoder rejects."""
@@ -413,5 +411,4 @@ def _listed(kinds: Iterable[LogLineKind]) -> str:
 
 
 def _decode(line: int, raw_line: bytes) -> LogRecord | MalformedJson:
-    [members] = parse_objects([raw_line])
-    return decoded_record(line, members, is_waiting=LogIndex.is_waiting(line))
+    return decoded_record(line, raw_line, is_waiting=LogIndex.is_waiting(line))

@@ -12,6 +12,7 @@ import msgspec
 from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.errors import MalformedJson
+from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, integer, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
@@ -189,10 +190,12 @@ def logged_session(identifier: str, records: Iterable[LogRecord]) -> LoggedSessi
 
 
 def decoded_record(
-    line: int, members: Members | MalformedJson, *, is_waiting: bool = False
+    line: int, raw_line: bytes, *, is_waiting: bool = False
 ) -> LogRecord | MalformedJson:
-    """Return the record of a line; the error of a line that was not decoded."""
-    if isinstance(members, MalformedJson):
-        return members
+    """Return the record on a line of a log; the error of a line that the parser rejects."""
+    try:
+        members = parse_object(raw_line)
+    except MalformedJson as error:
+        return error
     identifier = text(members, "annotation_id") or annotation_id(members)
     return LogRecord(line, identifier, members, is_waiting)
