@@ -21,7 +21,6 @@ import pytest
 
 import vibes_lsp
 import vibes_services
-from vibes_lsp.model.lazy_pattern import LazyPattern
 
 _LIMIT: Final = 1_000
 """A repeat with a higher maximum counts as unlimited."""
@@ -53,7 +52,6 @@ _BUILT: Final = {
     "vibes_lsp.anchors.syntax.definitions": "it reads a signature that is cut to LONGEST characters",
     "vibes_lsp.model.gitignore": "the repeats of a glob are atomic groups, held by the tests of that module",
     "vibes_lsp.model.json_schema": "no pattern of a schema has two unlimited repeats",
-    "vibes_lsp.model.lazy_pattern": "the modules that write its patterns are tested",
     "vibes_lsp.recording.paths": "the only repeat is of at most two characters",
 }
 """Modules that may build patterns at run time, with the reason."""
@@ -259,8 +257,6 @@ def _patterns(value: object) -> Iterator[re.Pattern[Any]]:
     """Yield the patterns in a value of a module."""
     if isinstance(value, re.Pattern):
         yield value
-    elif isinstance(value, LazyPattern):
-        yield value.compiled
     elif isinstance(value, tuple | list):
         for each in value:
             yield from _patterns(each)

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import Final
 
 from vibes_lsp.checks import catalogue
 from vibes_lsp.checks.context import CheckContext
@@ -14,9 +14,8 @@ from vibes_lsp.checks.finding import Check, Finding, Severity
 from vibes_lsp.errors import BrokenBlob, EscapingBlob, MalformedJson, MissingBlob
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
-from vibes_lsp.model.joined_texts import JoinedTexts
 from vibes_lsp.model.members import JsonValue, Members, text
-from vibes_lsp.model.secrets import MaskingRules, secret_kinds_of
+from vibes_lsp.model.secrets import MaskingRules, secret_kinds
 from vibes_lsp.model.validation import entry_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType
 from vibes_lsp.store.reasoning import (
@@ -57,8 +56,6 @@ class EntryTally:
 
 def tally_entries(context: CheckContext, keys: Sequence[str], tally: EntryTally) -> None:
     """Check the members, the hash and the privacy of some entries, and add them to a tally."""
-    texts: list[_EntryText] = []
-    size = 0
     for key in keys:
         entry = _check_entry(context, key, tally)
         kind = None if entry is None else text(entry, "type")
@@ -67,13 +64,7 @@ def tally_entries(context: CheckContext, keys: Sequence[str], tally: EntryTally)
             continue
         if kind == ContextType.REASONING and text(entry, "reasoning_text") is None:
             tally.packed.append(key)
-        for member, value in _texts(_unpacked(entry, context)):
-            texts.append(_EntryText(key, member, value))
-            size += len(value)
-        if size >= _MAX_JOINED:
-            _check_privacy(context, texts, tally)
-            texts, size = [], 0
-    _check_privacy(context, texts, tally)
+        _check_privacy(context, key, list(_texts(_unpacked(entry, context))), tally)
 
 
 def _check_entry(context: CheckContext, key: str, tally: EntryTally) -> Members | None:
@@ -213,41 +204,28 @@ def _ignored(context: CheckContext, path: str) -> bool:
 
 
 _HOME: Final = re.compile(r"(?:/(?:home|Users|root)/|[A-Za-z]:\\+Users\\+)[^/\\\s\"']+")
-_HOME_PARTS: Final = ("home/", "Users/", "root/", "Users\\")
-"""Texts of which every path of a home directory contains one."""
 _MAX_TEXT: Final = 1 << 20
-_MAX_JOINED: Final = 1 << 20
-"""Characters of texts that are searched together: some ten copies of them are in memory."""
 
 
-class _EntryText(NamedTuple):
-    """A text of an entry: the entry's key, the member and the text."""
+def _check_privacy(
+    context: CheckContext, key: str, texts: Sequence[tuple[str, str]], tally: EntryTally
+) -> None:
+    """Add one finding per kind of secret and member of an entry, and count paths of home folders.
 
-    key: str
-    member: str
-    text: str
-
-
-def _check_privacy(context: CheckContext, texts: Sequence[_EntryText], tally: EntryTally) -> None:
-    """Add one finding per entry and kind of secret, and count paths of home directories."""
+    Args:
+        context: The trail.
+        key: The entry's key.
+        texts: The names of its members, and texts in them.
+        tally: What is added to.
+    """
+    if any(_HOME.search(value) for _, value in texts):
+        tally.at_home += 1
+        tally.first_at_home = tally.first_at_home or key
     rules = MaskingRules(allow=context.config.config.redaction.allow)
-    values = [entry_text.text for entry_text in texts]
-    at_home = [
-        texts[index].key
-        for index in JoinedTexts(values).containing(*_HOME_PARTS)
-        if _HOME.search(values[index])
-    ]
-    if at_home:
-        tally.at_home += len(set(at_home))
-        tally.first_at_home = tally.first_at_home or at_home[0]
-    secrets: dict[str, set[tuple[str, str]]] = {}
-    for index, kinds in sorted(secret_kinds_of(values, rules).items()):
-        key, member, _ = texts[index]
-        secrets.setdefault(key, set()).update((member, kind) for kind in kinds)
-    for key, entry_secrets in secrets.items():
-        for member, kind in sorted(entry_secrets):
-            message = f"{member} may contain a secret: {kind}"
-            tally.findings.append(context.in_entry(catalogue.SECRET, message, key, member))
+    secrets = {(member, kind) for member, value in texts for kind in secret_kinds(value, rules)}
+    for member, kind in sorted(secrets):
+        message = f"{member} may contain a secret: {kind}"
+        tally.findings.append(context.in_entry(catalogue.SECRET, message, key, member))
 
 
 def _unpacked(entry: Members, context: CheckContext) -> Members:

@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from vibes_lsp.model.lazy_pattern import LazyPattern
-
 
 def _word_start(characters: str) -> str:
     r"""Return a pattern for the start of a word of these characters.
@@ -44,7 +42,7 @@ class Format:
 
     kind: str
     literal: str
-    pattern: LazyPattern
+    pattern: re.Pattern[str]
     offset: int = 0
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
@@ -171,7 +169,7 @@ _PREFIXED: Final = (
 """Kind, the literal prefix, and the pattern after it."""
 
 _TOKENS: Final = tuple(
-    Format(kind, start, LazyPattern(_WORD + re.escape(start) + rest))
+    Format(kind, start, re.compile(_WORD + re.escape(start) + rest))
     for kind, start, rest in _PREFIXED
 )
 
@@ -180,32 +178,32 @@ _OTHER_FORMATS: Final = (
     Format(
         "Azure AD Client Secret",
         "Q~",
-        LazyPattern(_word_start("A-Za-z0-9_~.-") + r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}"),
+        re.compile(_word_start("A-Za-z0-9_~.-") + r"[A-Za-z0-9_~.]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,}"),
         offset=4,
     ),
     Format(
         "Mailchimp API Key",
         "-us",
-        LazyPattern(_DASHED + r"[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9_])"),
+        re.compile(_DASHED + r"[0-9a-f]{32}-us[0-9]{1,2}(?![A-Za-z0-9_])"),
         offset=32,
     ),
     # After a dash it is part of the name of a cache key.
     Format(
         "Mailgun API Key",
         "key-",
-        LazyPattern(_DASHED + r"key-[0-9a-f]{32}(?![A-Za-z0-9_-])"),
+        re.compile(_DASHED + r"key-[0-9a-f]{32}(?![A-Za-z0-9_-])"),
     ),
     Format(
         "Terraform Cloud Token",
         ".atlasv1.",
-        LazyPattern(_DASHED + r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}"),
+        re.compile(_DASHED + r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_=-]{50,}"),
         offset=14,
     ),
     # The open repeats are possessive, and their characters cannot precede the match.
     Format(
         "JSON Web Token",
         "eyJ",
-        LazyPattern(
+        re.compile(
             _DASHED + r"eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{10,}+(?:\.[A-Za-z0-9_-]*+){0,3}"
         ),
     ),
@@ -214,7 +212,7 @@ _OTHER_FORMATS: Final = (
         Format(
             "Discord Webhook",
             host,
-            LazyPattern(re.escape(host) + r"[0-9]{1,25}/[A-Za-z0-9_-]{20,}"),
+            re.compile(re.escape(host) + r"[0-9]{1,25}/[A-Za-z0-9_-]{20,}"),
         )
         for host in (
             f"{name}.com/api/{version}webhooks/"
@@ -223,25 +221,25 @@ _OTHER_FORMATS: Final = (
         )
     ),
     *(
-        Format("Slack Webhook", prefix, LazyPattern(re.escape(prefix) + r"[A-Za-z0-9_/-]{20,}"))
+        Format("Slack Webhook", prefix, re.compile(re.escape(prefix) + r"[A-Za-z0-9_/-]{20,}"))
         for prefix in (f"hooks.slack.com/{kind}/" for kind in ("services", "workflows", "triggers"))
     ),
     Format(
         "Teams Webhook",
         "webhook.office.com/",
-        LazyPattern(r"webhook\.office\.com/[A-Za-z0-9_@/-]{40,}"),
+        re.compile(r"webhook\.office\.com/[A-Za-z0-9_@/-]{40,}"),
     ),
     Format(
         "Azure Shared Access Signature",
         "sig=",
-        LazyPattern(r"(?<=[?&;])sig=(?:[A-Za-z0-9+/=_-]|%[0-9A-Fa-f]{2}){20,}"),
+        re.compile(r"(?<=[?&;])sig=(?:[A-Za-z0-9+/=_-]|%[0-9A-Fa-f]{2}){20,}"),
     ),
 )
 
-_DISCORD: Final = LazyPattern(
+_DISCORD: Final = re.compile(
     _word_start("A-Za-z0-9_.-") + r"[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}"
 )
-_TELEGRAM: Final = LazyPattern(_WORD + r"[0-9]{6,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])")
+_TELEGRAM: Final = re.compile(_WORD + r"[0-9]{6,16}:A[A-Za-z0-9_-]{34}(?![A-Za-z0-9_-])")
 
 FORMATS: Final = _TOKENS + _OTHER_FORMATS
 
@@ -252,15 +250,13 @@ PRIVATE_KEY: Final = "Private Key"
 
 _PEM: Final = "PRIVATE KEY"
 _PUTTY_FILE: Final = "PuTTY-User-Key-File-"
-PRIVATE_KEY_LITERALS: Final = (_PEM, _PUTTY_FILE)
-"""Every text with a private key contains one of these."""
 
 _LABEL: Final = r"-{4,5} ?%s (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
-_BEGIN: Final = LazyPattern(_LABEL % "BEGIN")
-_END: Final = LazyPattern(_LABEL % "END")
-_PUTTY: Final = LazyPattern(r"PuTTY-User-Key-File-[0-9]")
-_PUTTY_END: Final = LazyPattern(r"Private-MAC: ?[0-9a-fA-F]*")
-_PUTTY_BODY: Final = LazyPattern(r"[ 0-9]*(?>(?:\s+[A-Za-z0-9+/=]+)*)")
+_BEGIN: Final = re.compile(_LABEL % "BEGIN")
+_END: Final = re.compile(_LABEL % "END")
+_PUTTY: Final = re.compile(r"PuTTY-User-Key-File-[0-9]")
+_PUTTY_END: Final = re.compile(r"Private-MAC: ?[0-9a-fA-F]*")
+_PUTTY_BODY: Final = re.compile(r"[ 0-9]*(?>(?:\s+[A-Za-z0-9+/=]+)*)")
 _MAX_KEY: Final = 64 * 1024
 """Longest key, in characters; a start and an end further apart do not belong together."""
 
@@ -268,13 +264,13 @@ _MAX_LINE: Final = 1_000
 """Longest line of a key, in characters."""
 
 _GAP: Final = r"(?:\\[nrt]|[^A-Za-z0-9+/=\\]){0,24}"
-_KEY_BODY: Final = LazyPattern(
+_KEY_BODY: Final = re.compile(
     rf"(?>(?:\s*+[A-Z][A-Za-z-]{{2,20}}: [^\r\n]{{0,200}}+){{0,8}})"
     rf"(?>(?:{_GAP}[A-Za-z0-9+/=]{{16,}}+)+)"
     r"(?:(?:\\n|\r?\n)[A-Za-z0-9+/=]++)?"
 )
 """Headers and lines of base64 after a start without an end."""
-_KEY_LINE: Final = LazyPattern(r"[^A-Za-z0-9+/=]{0,8}[A-Za-z0-9+/=]+[^A-Za-z0-9+/=]{0,8}")
+_KEY_LINE: Final = re.compile(r"[^A-Za-z0-9+/=]{0,8}[A-Za-z0-9+/=]+[^A-Za-z0-9+/=]{0,8}")
 
 
 def private_keys(text: str) -> Iterator[tuple[int, int]]:

@@ -13,12 +13,9 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, TypeAlias
 
-from vibes_lsp.model.joined_texts import JoinedTexts
-from vibes_lsp.model.lazy_pattern import LazyPattern
-
 Span: TypeAlias = tuple[int, int]
 
-_REFERENCE: Final = LazyPattern(
+_REFERENCE: Final = re.compile(
     r"""(?ix)
     \[masked\]
     | \\?\$[a-z_{(\[] | \$\$? (?:$|[/"']) | % [a-z_(s{] | [<{(*\[] | \#\{ | \.\.\. | …
@@ -40,7 +37,7 @@ _REFERENCE: Final = LazyPattern(
 )
 """A value that refers to a secret or is a placeholder for one."""
 
-_PLACEHOLDER: Final = LazyPattern(r"[A-Z][A-Z_]*$|[A-Z]+_[A-Z_]*$")
+_PLACEHOLDER: Final = re.compile(r"[A-Z][A-Z_]*$|[A-Z]+_[A-Z_]*$")
 """A word in capital letters, as in help texts: `--token TOKEN`."""
 
 _KEYWORDS: Final = (
@@ -49,7 +46,7 @@ _KEYWORDS: Final = (
 )
 """Literals that the names of secrets contain; each is searched for first."""
 
-_KEYWORD: Final = LazyPattern(
+_KEYWORD: Final = re.compile(
     r"(?i:passwords?|passwd|passphrase|passcode|passwort|secret(?![_-]?key)|token|credentials?"
     r"|(?:(?<=api)|(?<=api[_-])|(?<=access)|(?<=access[_-])|(?<=secret)|(?<=secret[_-])"
     r"|(?<=private)|(?<=private[_-])|(?<=auth)|(?<=auth[_-])|(?<=account)|(?<=account[_-])"
@@ -62,69 +59,69 @@ _QUOTED: Final = (
 )
 _BARE: Final = r"""(?P<b>(?>(?:[^\s"'`\\]|\\(?![nrt"'\s]))+))"""
 
-_ENVIRONMENT: Final = LazyPattern(f"=(?:{_QUOTED}|{_BARE})")
+_ENVIRONMENT: Final = re.compile(f"=(?:{_QUOTED}|{_BARE})")
 """`DB_PASSWORD=…`, `export API_TOKEN="…"`: capital letters, no space around `=`."""
-_LITERAL: Final = LazyPattern(
+_LITERAL: Final = re.compile(
     r"(?:(?:\\?[\"'])?\]?[ \t]{0,8}(?::=|=>|[:=])|\\?[\"'][ \t]{0,8},)[ \t]{0,8}[bfr@]?" + _QUOTED
 )
 """`password = "…"`, `"apiKey": "…"`."""
-_PLAIN: Final = LazyPattern(
+_PLAIN: Final = re.compile(
     r"(?:\\?[\"'])?[ \t]{0,20}[:=][ \t]{0,8}(?P<b>[A-Za-z0-9_+/=.~!@#%^&*-]++)(?![(\[,])"
 )
 """`api_key: …`, `db.password=…`."""
-_FLAG: Final = LazyPattern(rf"(?:=|[ \t]{{1,4}})(?:{_QUOTED}|{_BARE})")
+_FLAG: Final = re.compile(rf"(?:=|[ \t]{{1,4}})(?:{_QUOTED}|{_BARE})")
 """`--password …`, `--token=…`."""
 _MAX_NESTED: Final = 200
 """Longest value, in characters, that is searched for a nested assignment."""
-_FLAG_PREFIX: Final = LazyPattern(
+_FLAG_PREFIX: Final = re.compile(
     r"(?:^|[\s\"'`,\[(])--?(?:[a-z0-9]{1,20}-){0,3}(?:api|access|secret)?$"
 )
 
-_HEADER: Final = LazyPattern(
+_HEADER: Final = re.compile(
     r"(?i:authorization)\\?[\"']?\]?[ \t]{0,4}[:=,][ \t]{0,4}[bf]?(?:\\?[\"'`])?[ \t]{0,4}"
     r"(?P<scheme>(?i:basic|bearer|token|digest|apikey|bot|splunk|negotiate|ntlm|key"
     r"|aws4-hmac-sha256|sharedkey)[ \t=:]{1,4})?(?P<b>[^\s\"'`\\,;<>]++)"
 )
-_BEARER: Final = LazyPattern(r"(?i:\b(?:bearer|basic))[ \t]{1,4}(?P<b>[A-Za-z0-9_.~+/=-]{16,}+)")
-_KEY_HEADER: Final = LazyPattern(
+_BEARER: Final = re.compile(r"(?i:\b(?:bearer|basic))[ \t]{1,4}(?P<b>[A-Za-z0-9_.~+/=-]{16,}+)")
+_KEY_HEADER: Final = re.compile(
     r"(?i:(?:x-[a-z-]{0,16}(?:key|token|secret|auth)|private-token|job-token|api-key))"
     r"\\?[\"']?[ \t]{0,4}:[ \t]{0,4}(?:\\?[\"'`])?(?P<b>[A-Za-z0-9_.~+/=-]{8,}+)"
 )
 
-_AUTHORITY: Final = LazyPattern(r"""://[^\s/:@"'`<>\\]*+:(?P<b>[^\s/"'`<>\\]+)(?=@)""")
+_AUTHORITY: Final = re.compile(r"""://[^\s/:@"'`<>\\]*+:(?P<b>[^\s/"'`<>\\]+)(?=@)""")
 """`scheme://user:password@host`. No `/` inside, so no character is read for two matches."""
-_USER: Final = LazyPattern(r"://(?P<b>[A-Za-z0-9_-]{20,}+)(?=@)")
-_ADDRESS: Final = LazyPattern(r"(?://|jdbc:|\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /)[^\s\"'`<>]++")
-_PARAMETER: Final = LazyPattern(
+_USER: Final = re.compile(r"://(?P<b>[A-Za-z0-9_-]{20,}+)(?=@)")
+_ADDRESS: Final = re.compile(r"(?://|jdbc:|\b(?:GET|POST|PUT|PATCH|DELETE|HEAD) /)[^\s\"'`<>]++")
+_PARAMETER: Final = re.compile(
     r"[?&;#](?:amp;)?(?P<name>[A-Za-z_.-]{1,40}+)=(?P<b>[^\s&;#\"'<>]++)"
 )
-_PARAMETER_NAME: Final = LazyPattern(
+_PARAMETER_NAME: Final = re.compile(
     r"(?i)(?:(?P<sure>password|passwd|pwd|passphrase|token|secret|pass)"
     r"|api[_-]?key|signature|sig|credential|auth|key|jwt|code)$"
 )
-_ORACLE: Final = LazyPattern(r"jdbc:oracle:[a-z]{1,10}:[^\s/@:\"']{1,100}/(?P<b>[^\s@/\"']++)(?=@)")
-_REGISTRY: Final = LazyPattern(
+_ORACLE: Final = re.compile(r"jdbc:oracle:[a-z]{1,10}:[^\s/@:\"']{1,100}/(?P<b>[^\s@/\"']++)(?=@)")
+_REGISTRY: Final = re.compile(
     rf":_(?:authToken|auth|password)[ \t]{{0,4}}=[ \t]{{0,4}}(?:{_QUOTED}|{_BARE})"
 )
-_CURL: Final = LazyPattern(
+_CURL: Final = re.compile(
     r"(?<=[ \t])(?:-u|--user|--proxy-user|-U)[ \t=]{0,4}[\"']?"
     r"[A-Za-z0-9_.@+-]{1,100}:(?P<b>[^\s\"'`]++)"
 )
-_CURL_CALL: Final = LazyPattern(r"\b(?:curl|wget|https?|xh)\b")
+_CURL_CALL: Final = re.compile(r"\b(?:curl|wget|https?|xh)\b")
 
-_CONNECTION: Final = LazyPattern(
+_CONNECTION: Final = re.compile(
     r"(?i:\b(?:server|data source|host|hostname|address|addr|database|initial catalog|dbq|uid"
     r"|user ?id|user|username|user name|endpoint|accountname|sharedaccesskeyname|driver|provider"
     r"|dsn|port)[ \t]?=)"
 )
-_CONNECTION_PASSWORD: Final = LazyPattern(
+_CONNECTION_PASSWORD: Final = re.compile(
     r"(?i:(?<![A-Za-z0-9_])(?:password|pwd|accountkey|sharedaccesskey|sharedsecret|access key))"
     r"[ \t]?=[ \t]?(?:\\?\"(?P<d>[^\"\\;\r\n]*+)|'(?P<s>[^';\r\n]*+)|(?P<b>[^;\"'\\\r\n<>&]++))"
 )
-_CODE_OPERATOR: Final = LazyPattern(r"[=|&?+] |\(")
+_CODE_OPERATOR: Final = re.compile(r"[=|&?+] |\(")
 _MAX_DISTANCE: Final = 400
 """Longest distance, in characters, from a password to the rest of its connection string."""
-_AWS: Final = LazyPattern(
+_AWS: Final = re.compile(
     r"(?i:aws|secret)(?:[_ .-]?(?i:secret|access|key|token|id)){1,4}(?:\\?[\"'])?[ \t]{0,20}"
     r"(?:=>|[:=,>])[ \t]{0,8}(?:\\?[\"'])?(?P<b>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])"
 )
@@ -134,12 +131,13 @@ _MAX_REFERENCE: Final = 500
 """Characters of a value that are tested for a reference."""
 
 
-def keyword_spans(texts: JoinedTexts) -> Iterator[tuple[int, str, Span]]:
-    """Yield index of the text, kind and span of the secrets that a keyword or syntax reveals."""
+def keyword_spans(text: str) -> Iterator[tuple[str, Span]]:
+    """Yield kind and span of the secrets of a text that a keyword or syntax reveals."""
+    folded = text.replace("\u0130", "i").lower()  # lower() would make this letter two characters
     for kind, literals, find in _RULES:
-        for index in texts.folded_containing(*literals):
-            for span in find(texts.texts[index], texts.folded(index)):
-                yield index, kind, span
+        if any(literal in folded for literal in literals):
+            for span in find(text, folded):
+                yield kind, span
 
 
 def is_reference(value: str) -> bool:
@@ -149,7 +147,7 @@ def is_reference(value: str) -> bool:
 
 
 def _matches(
-    literals: Iterable[str], pattern: LazyPattern, text: str, folded: str
+    literals: Iterable[str], pattern: re.Pattern[str], text: str, folded: str
 ) -> Iterator[re.Match[str]]:
     """Yield the matches of a pattern at the places of its literals."""
     for literal in literals:
@@ -176,8 +174,8 @@ def _spans(
             yield start, end
 
 
-_DIGIT: Final = LazyPattern("[0-9]")
-_SPACE: Final = LazyPattern(r"\s")
+_DIGIT: Final = re.compile("[0-9]")
+_SPACE: Final = re.compile(r"\s")
 
 
 def _has_digit(value: str) -> bool:
@@ -233,7 +231,7 @@ def _assignments(text: str, folded: str) -> Iterator[Span]:
 
 def _assignment_forms(
     name: re.Match[str],
-) -> Iterator[tuple[LazyPattern, Callable[[str], bool]]]:
+) -> Iterator[tuple[re.Pattern[str], Callable[[str], bool]]]:
     """Yield the kinds of assignment a name may start, and the test for a secret value."""
     if name[0].isupper():
         yield _ENVIRONMENT, _is_environment_secret
@@ -258,7 +256,7 @@ def _is_whole_line(text: str, name: int, start: int, end: int) -> bool:
     return _PROPERTY.fullmatch(text, begin, start) is not None
 
 
-_PROPERTY: Final = LazyPattern(r"[ \t>+-]*[\w.-]+(?:=|:[ \t]{1,8})")
+_PROPERTY: Final = re.compile(r"[ \t>+-]*[\w.-]+(?:=|:[ \t]{1,8})")
 
 
 def _headers(text: str, folded: str) -> Iterator[Span]:

@@ -13,14 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Final, TypeAlias
 
-from vibes_lsp.model.joined_texts import JoinedTexts
-from vibes_lsp.model.secret_formats import (
-    FORMATS,
-    PATTERNS,
-    PRIVATE_KEY,
-    PRIVATE_KEY_LITERALS,
-    private_keys,
-)
+from vibes_lsp.model.secret_formats import FORMATS, PATTERNS, PRIVATE_KEY, private_keys
 from vibes_lsp.model.secret_keywords import keyword_spans
 
 MASK: Final = "[masked]"
@@ -55,20 +48,7 @@ NO_MASKING_RULES: Final = MaskingRules()
 
 def secret_kinds(text: str, rules: MaskingRules = NO_MASKING_RULES) -> set[str]:
     """Return the kinds of secret that a text seems to contain."""
-    return secret_kinds_of([text], rules).get(0, set())
-
-
-def secret_kinds_of(
-    texts: Sequence[str], rules: MaskingRules = NO_MASKING_RULES
-) -> dict[int, set[str]]:
-    """Return the kinds of secret that some texts seem to contain, by index of the text.
-
-    For many short texts this takes a tenth of the time of `secret_kinds` for each.
-    """
-    kinds: dict[int, set[str]] = {}
-    for index, kind, _ in _known_secrets(JoinedTexts(texts), rules):
-        kinds.setdefault(index, set()).add(kind)
-    return kinds
+    return {kind for kind, _ in _known_secrets(text, rules)}
 
 
 def mask_secrets(text: str, rules: MaskingRules = NO_MASKING_RULES) -> tuple[str, int]:
@@ -88,7 +68,7 @@ def mask_secrets(text: str, rules: MaskingRules = NO_MASKING_RULES) -> tuple[str
 
 
 def _all_spans(text: str, rules: MaskingRules) -> list[_Span]:
-    spans = [span for _, _, span in _known_secrets(JoinedTexts([text]), rules)]
+    spans = [span for _, span in _known_secrets(text, rules)]
     own = list(_project_spans(text, rules))
     if own:
         excepted = _Spans([*_allowed_spans(text, rules), *_occurrences(MASK, text)])
@@ -96,38 +76,28 @@ def _all_spans(text: str, rules: MaskingRules) -> list[_Span]:
     return sorted(spans)
 
 
-def _known_secrets(texts: JoinedTexts, rules: MaskingRules) -> Iterator[tuple[int, str, _Span]]:
-    """Yield index of the text, kind and span of the known secrets that the rules do not allow."""
-    allowed: dict[int, _Spans] = {}
-    for index, kind, span in chain(_tokens(texts), keyword_spans(texts)):
-        if rules.allow and index not in allowed:
-            allowed[index] = _Spans(_allowed_spans(texts.texts[index], rules))
-        if not rules.allow or not allowed[index].contain(span):
-            yield index, kind, span
-    for index in texts.containing(*PRIVATE_KEY_LITERALS):
-        for span in private_keys(texts.texts[index]):
-            yield index, PRIVATE_KEY, span
+def _known_secrets(text: str, rules: MaskingRules) -> Iterator[tuple[str, _Span]]:
+    """Yield kind and span of the known secrets of a text that the rules do not allow."""
+    allowed = _Spans(_allowed_spans(text, rules))
+    for kind, span in chain(_tokens(text), keyword_spans(text)):
+        if not allowed.contain(span):
+            yield kind, span
+    for span in private_keys(text):
+        yield PRIVATE_KEY, span
 
 
-def _tokens(texts: JoinedTexts) -> Iterator[tuple[int, str, _Span]]:
-    """Yield index of the text, kind and span of what has the format of a token.
-
-    No token contains white space, and few words are as long as one.
-    """
-    words = [word for word in set(texts.joined.split()) if len(word) >= SHORTEST_TOKEN]
-    joined = "\n".join(words)
-    for token_format in FORMATS:
-        if token_format.literal in joined:
-            for index in texts.containing(token_format.literal):
-                for span in token_format.spans(texts.texts[index]):
-                    yield index, token_format.kind, span
-    if max(map(len, words), default=0) < SHORTEST_MATCH:
+def _tokens(text: str) -> Iterator[tuple[str, _Span]]:
+    """Yield kind and span of what has the format of a token. No token contains white space."""
+    longest = max(map(len, text.split()), default=0)
+    if longest < SHORTEST_TOKEN:
         return
-    for index, text in enumerate(texts.texts):
-        if max(map(len, text.split()), default=0) >= SHORTEST_MATCH:
-            for kind, pattern in PATTERNS:
-                for match in pattern.finditer(text):
-                    yield index, kind, match.span()
+    for token_format in FORMATS:
+        for span in token_format.spans(text):
+            yield token_format.kind, span
+    if longest >= SHORTEST_MATCH:
+        for kind, pattern in PATTERNS:
+            for match in pattern.finditer(text):
+                yield kind, match.span()
 
 
 def _mask_spans(text: str, spans: Iterable[_Span]) -> tuple[str, int]:
