@@ -45,22 +45,16 @@ class IgnorePattern:
     Attributes:
         negated: Whether it starts with `!`, which takes back an earlier match.
         folder_only: Whether it ends with `/` and matches folders only.
-        full: Matches the whole path of a file or folder.
-        prefix: Matches the path of that file or folder, or of a file below it.
+        path: Matches the whole path of a file or folder.
     """
 
     negated: bool
     folder_only: bool
-    full: re.Pattern[bytes]
-    prefix: re.Pattern[bytes]
+    path: re.Pattern[bytes]
 
     def matches(self, name: bytes, *, is_folder: bool) -> bool:
         """Whether the pattern matches a file or folder itself."""
-        return (is_folder or not self.folder_only) and self.full.match(name) is not None
-
-    def matches_or_contains(self, name: bytes) -> bool:
-        """Whether the pattern matches a file or one of the folders above it."""
-        return self.prefix.match(name) is not None
+        return (is_folder or not self.folder_only) and self.path.match(name) is not None
 
 
 def parse_pattern(line: str) -> IgnorePattern | None:
@@ -82,10 +76,7 @@ def parse_pattern(line: str) -> IgnorePattern | None:
         return None
     if "/" not in text:
         tokens.insert(0, _ANY_FOLDERS)
-    full, prefix = (
-        _expression([*tokens, end]) for end in (r"\Z", "(?=/)" if folder_only else r"(?=/|\Z)")
-    )
-    return IgnorePattern(negated, folder_only, full, prefix)
+    return IgnorePattern(negated, folder_only, _expression([*tokens, r"\Z"]))
 
 
 def _without_trailing_blanks(line: str) -> str:

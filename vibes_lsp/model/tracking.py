@@ -13,7 +13,7 @@ MAX_PATTERNS: Final = 500
 _MAX_PATH: Final = 4096
 """Longest path of a file, in bytes; a longer one in a record names no file."""
 _MAX_LEVELS: Final = 256
-"""Folders above a file that are matched when patterns can negate one another."""
+"""Folders above a file that are matched; a file that lies deeper is tracked."""
 
 
 class Tracking:
@@ -31,7 +31,6 @@ class Tracking:
         )
         read = (parse_pattern(line) for line in excludes[:MAX_PATTERNS] if len(line) <= MAX_PATTERN)
         self._patterns = [pattern for pattern in read if pattern is not None]
-        self._has_negated = any(pattern.negated for pattern in self._patterns)
 
     def tracks(self, path: str) -> bool:
         """Whether records about a project-relative path count in coverage, gates and risk."""
@@ -46,8 +45,6 @@ class Tracking:
         return len(name) > _MAX_PATH or not self._excludes(name)
 
     def _excludes(self, name: bytes) -> bool:
-        if not self._has_negated:
-            return any(pattern.matches_or_contains(name) for pattern in self._patterns)
         ends = [at for at, byte in enumerate(name) if byte == _SLASH]
         if len(ends) > _MAX_LEVELS:
             return False
