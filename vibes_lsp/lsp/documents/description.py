@@ -73,9 +73,9 @@ class Description:
             lines.append(self.markup.sentence(prompt, _LONG))
         return self.markup.line_end.join(lines)
 
-    def detail(self, placement: Placement, *, is_below_mention: bool = False) -> str:
-        """Return everything about an annotation; below `mention` and the prompt, only the rest."""
-        return self.markup.line_end.join(self._details(placement, is_rest=is_below_mention))
+    def detail(self, placement: Placement) -> str:
+        """Return everything about an annotation that is not in `mention`."""
+        return self.markup.line_end.join(self._details(placement))
 
     def describe_note(self, note: LineNote) -> str:
         """Return what a note of git-ai says, which is never verified."""
@@ -214,21 +214,15 @@ class Description:
             return f"{head} cannot be read: {self.markup.quote(error.message, _LONG)}"
         return f"{head} {self.markup.sentence(body, _LONG)}" if body.strip() else None
 
-    def _details(self, placement: Placement, *, is_rest: bool) -> Iterator[str]:
+    def _details(self, placement: Placement) -> Iterator[str]:
         record, quote = placement.current, self.markup.quote
         facts = self.snapshot.report.placement(placement)
-        if not is_rest:
-            yield self._author(placement, facts)
-            yield self._state(placement)
         yield from self._sources(placement, facts)
         action = quote(placement.lineage.action or "edit", 20)
         when = quote(facts["timestamp"], 40) if facts["timestamp"] else "at an unknown time"
         versions = f"{self._versioned(facts['model'])} in {self._versioned(facts['tool'])}"
         yield f"{action} by {versions}, {when}"
         yield self._whole_commit(facts)
-        prompt = facts.get("prompt")
-        if self.show_prompts and isinstance(prompt, str) and not is_rest:
-            yield f"{self.markup.strong('Prompt:')} {quote(prompt, _PROMPT)}"
         prompt_entry = self._entry(record.text("prompt_hash"), ContextType.PROMPT)
         files = texts(prompt_entry, "prompt_context_files")
         if files and self.show_prompts:

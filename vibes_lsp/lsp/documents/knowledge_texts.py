@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from lsprotocol.types import MarkupKind
-
 from vibes_lsp.anchors.location import State
 from vibes_lsp.knowledge.ai_lines import AiLines, CountAiLines, no_ai_lines
 from vibes_lsp.lsp.documents.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.state.knowledge_bases import DocumentKnowledge, PlacedCitation
 from vibes_lsp.model.ages import describe_age
-from vibes_lsp.model.escaping import code_block, single_line, without_invisible
+from vibes_lsp.model.escaping import single_line
 from vibes_lsp.reports.placements import describe_lines, lsp_range
 
 _TEXT: Final = 400
@@ -201,9 +199,7 @@ def _quote(placed: PlacedCitation, markup: Markup) -> str:
     proven = [] if original is None else original.lines[recorded.start - 1 : recorded.end]
     quote = "\n".join(proven) if proven else str(evidence["quote"] or "")
     lines = quote[:_MAX_QUOTE].splitlines()
-    quoted = "\n".join(f"> {without_invisible(line)}" for line in lines)
-    block = code_block(lines) if markup.kind == MarkupKind.Markdown else quoted
-    return f"{head}\n\n{block}" if lines else head
+    return f"{head}\n\n{markup.block(lines)}" if lines else head
 
 
 def _word(value: object) -> str:

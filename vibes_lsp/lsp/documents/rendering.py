@@ -15,7 +15,15 @@ from lsprotocol.types import MarkupKind
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.model.ages import describe_age
-from vibes_lsp.model.escaping import code_span, cut_lines, escape_markdown, quotation, single_line
+from vibes_lsp.model.escaping import (
+    code_block,
+    code_span,
+    cut_lines,
+    escape_markdown,
+    quotation,
+    single_line,
+    without_invisible,
+)
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, Band
 from vibes_lsp.placing.placements import Placement
@@ -55,6 +63,16 @@ class Markup:
     def rule(self) -> str:
         """The separator of two annotations."""
         return "\n\n---\n\n" if self._is_markdown else "\n\n"
+
+    def heading(self, text: str, level: int = 2) -> str:
+        """Write a trusted heading."""
+        return f"{'#' * level} {text}" if self._is_markdown else text.upper()
+
+    def block(self, lines: Sequence[str]) -> str:
+        """Write untrusted lines as a block: a code block, or indented."""
+        if self._is_markdown:
+            return code_block(lines)
+        return "\n".join(f"    {without_invisible(line)}".rstrip() for line in lines)
 
     def strong(self, text: str) -> str:
         """Emphasise trusted text."""

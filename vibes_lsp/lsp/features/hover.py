@@ -27,7 +27,6 @@ from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.ages import describe_age, describe_span
 from vibes_lsp.model.canonical_json import canonical_json, parse_object
-from vibes_lsp.model.escaping import code_block
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import Members, mapping, text
 from vibes_lsp.model.timestamps import parse_timestamp
@@ -155,9 +154,7 @@ async def _audit_hover(ls: Server, uri: str, position: types.Position) -> types.
 
 def _attestation_report(state: AttestationState, markup: Markup) -> types.Hover:
     report = state.report(datetime.now(UTC))
-    is_markdown = markup.kind is types.MarkupKind.Markdown
-    value = code_block(report.splitlines(), "text") if is_markdown else report
-    return _hover(markup, value)
+    return _hover(markup, markup.block(report.splitlines()))
 
 
 def _markup_kind(ls: Server) -> types.MarkupKind:

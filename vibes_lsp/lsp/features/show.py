@@ -6,7 +6,7 @@ compares versions of a file reads those of git as virtual documents, too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -30,12 +30,12 @@ from vibes_lsp.lsp.state.shown_documents import (
     version_uri,
 )
 from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, TrailSnapshot
-from vibes_lsp.model.escaping import code_block, without_invisible
+from vibes_lsp.model.escaping import code_block
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_locator import ProjectLocator
-from vibes_lsp.reports.diff import ChangedFile, ChangedRange, Changes, collect_changes
+from vibes_lsp.reports.diff import ChangedFile, Changes, collect_changes
 from vibes_lsp.reports.placements import (
     describe_edit,
     describe_lines,
@@ -55,9 +55,6 @@ _MAX_NAME: Final = 200
 _MAX_HISTORIES: Final = 20
 _Place: TypeAlias = tuple[str, int]
 """Path and first line of a range."""
-_CODE_LINE: Final = 5
-"""Line at which the code is in the piece of a range: below an empty line, its lines' numbers,
-another empty line, and the fence."""
 _MAX_ID: Final = 80
 """Characters of an id or hash: it is shown whole."""
 
@@ -315,11 +312,11 @@ def _render_prompt(
         )
     description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
     parts = [
-        _heading(markup, "Prompt", 1),
-        _block(markup, Text(prompt).lines),
-        _heading(markup, "Annotation"),
+        markup.heading("Prompt", 1),
+        markup.block(Text(prompt).lines),
+        markup.heading("Annotation"),
         description.mention(placement, with_prompt=False),
-        description.detail(placement, is_below_mention=True),
+        description.detail(placement),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -339,39 +336,27 @@ def _render_history(
     ]
     others.sort(key=lambda neighbour: neighbour.lineage.rank, reverse=True)
     parts = [
-        _heading(markup, "Annotation", 1),
+        markup.heading("Annotation", 1),
         description.mention(placement, with_prompt=False),
     ]
     prompt = snapshot.report.prompt(placement) if ls.settings.show_prompts else None
     if prompt is not None:
-        parts += [_heading(markup, "Prompt"), _block(markup, Text(prompt).lines)]
-    details = description.detail(placement, is_below_mention=True)
-    parts += [_heading(markup, "Details"), details]
+        parts += [markup.heading("Prompt"), markup.block(Text(prompt).lines)]
+    parts += [markup.heading("Details"), description.detail(placement)]
     records = [_render_record(record, markup) for record in placement.lineage.members]
-    parts += [_heading(markup, "Records"), "\n".join(records)]
+    parts += [markup.heading("Records"), "\n".join(records)]
     reviews = [
         f"- {markup.quote(review.edge.record.text('timestamp') or '?', 24)} "
         f"{review.verdict or 'reviewed'} by {markup.quote(review.reviewer, 60)}"
         for review in snapshot.trail.trail.reviews_of(placement.lineage)
     ]
     if reviews:
-        parts += [_heading(markup, "Reviews"), "\n".join(reviews)]
+        parts += [markup.heading("Reviews"), "\n".join(reviews)]
     if others:
-        parts.append(_heading(markup, "Other annotations on these lines"))
-        parts += [description.detail(neighbour) for neighbour in others]
+        parts.append(markup.heading("Other annotations on these lines"))
+    for neighbour in others:
+        parts += [description.mention(neighbour), description.detail(neighbour)]
     return "\n\n".join(parts) + "\n"
-
-
-def _heading(markup: Markup, text: str, level: int = 2) -> str:
-    is_markdown = markup.kind == types.MarkupKind.Markdown
-    return f"{'#' * level} {text}" if is_markdown else text.upper()
-
-
-def _block(markup: Markup, lines: Sequence[str]) -> str:
-    """Write untrusted lines as a block: a code block, or indented."""
-    if markup.kind == types.MarkupKind.Markdown:
-        return code_block(lines)
-    return "\n".join(f"    {without_invisible(line)}".rstrip() for line in lines)
 
 
 def _render_record(record: LogRecord, markup: Markup) -> str:
@@ -393,41 +378,31 @@ def _render_changes(changes: Changes, *, with_prompts: bool) -> tuple[str, dict[
     if changes.diff_range.is_staged:
         span = f"{base} to the staged files"
     counts = f"{changes.counts.words()} of {changes.changed_lines} changed lines"
-    pieces = [f"# AI lines of a change\n\n{span}: {counts}.\n"]
+    rows = ["# AI lines of a change", "", f"{span}: {counts}."]
     places: dict[_Place, int] = {}
-    row = pieces[0].count("\n")
     for file in changes.files:
-        for piece, changed in _render_file(file, with_prompts=with_prompts):
-            if changed is not None:
-                places[file.path, changed.start] = row + _CODE_LINE
-            pieces.append(piece)
-            row += piece.count("\n")
-    return "".join(pieces), places
+        if file.ranges:
+            former = f" (was {_name(file.old_path)})" if file.old_path is not None else ""
+            counts = f"{file.counts.words()} of {file.changed_lines} changed lines"
+            rows += ["", f"## {_name(file.path)}{former}", "", counts]
+        last: str | None = None
+        for changed in file.ranges:
+            if last != changed.placement.current.id:
+                last = changed.placement.current.id
+                annotation = _render_annotation(changed.placement, file, with_prompts=with_prompts)
+                rows += ["", *annotation]
+            lines = describe_lines(changed.start, changed.end).capitalize()
+            code = file.text.lines[changed.start - 1 : changed.end]
+            rows += ["", f"{lines}:", "", *code_block(code, _language(file.path)).split("\n")]
+            places[file.path, changed.start] = len(rows) - len(code)
+    return "\n".join([*rows, ""]), places
 
 
-def _render_file(
-    file: ChangedFile, *, with_prompts: bool
-) -> Iterator[tuple[str, ChangedRange | None]]:
-    """Yield a file in pieces; the code of a range is a piece that comes with the range."""
-    if not file.ranges:
-        return
-    quote = _MARKUP.quote
-    former = f" (was {quote(file.old_path, _MAX_NAME)})" if file.old_path is not None else ""
-    counts = f"{file.counts.words()} of {file.changed_lines} changed lines"
-    yield f"\n## {quote(file.path, _MAX_NAME)}{former}\n\n{counts}\n", None
-    last: str | None = None
-    for changed in file.ranges:
-        placement = changed.placement
-        if last != placement.current.id:
-            last = placement.current.id
-            yield f"\n{_render_annotation(placement, file, with_prompts=with_prompts)}\n", None
-        code = file.text.lines[changed.start - 1 : changed.end]
-        block = code_block(code, _language(file.path))
-        lines = describe_lines(changed.start, changed.end).capitalize()
-        yield f"\n{lines}:\n\n{block}\n", changed
+def _name(path: str) -> str:
+    return _MARKUP.quote(path, _MAX_NAME)
 
 
-def _render_annotation(placement: Placement, file: ChangedFile, *, with_prompts: bool) -> str:
+def _render_annotation(placement: Placement, file: ChangedFile, *, with_prompts: bool) -> list[str]:
     facts = file.facts[placement.current.id]
     figures = file.report.describe_risk(facts)
     parts = [
@@ -441,8 +416,8 @@ def _render_annotation(placement: Placement, file: ChangedFile, *, with_prompts:
     line = " · ".join(_MARKUP.quote(part, 100) for part in parts if part)
     prompt = facts.get("prompt")
     if with_prompts and isinstance(prompt, str):
-        return f"{line}  \nPrompt: {_MARKUP.quote(prompt, _MAX_PROMPT)}"
-    return line
+        return [f"{line}  ", f"Prompt: {_MARKUP.quote(prompt, _MAX_PROMPT)}"]
+    return [line]
 
 
 def _language(path: str) -> str:
