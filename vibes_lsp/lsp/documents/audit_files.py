@@ -118,6 +118,12 @@ class AuditPosition:
         """What the token names, else the record or entry around it."""
         return self.named or (None if self.own is None else found_by_id(self.trail, self.own))
 
+    @property
+    def node(self) -> GraphNode | None:
+        """The subject in the graph of provenance."""
+        subject = self.subject
+        return None if subject is None else GraphReader(self.trail).root(subject)
+
 
 def found_by_id(trail: Trail, identifier: str) -> LookupResult | None:
     """Return what a whole id names; None if nothing, or several things."""
@@ -231,18 +237,16 @@ def _entry_around(before: str, above: Sequence[str]) -> str | None:
 
 async def describe_reference(ls: Server, position: AuditPosition, markup: Markup) -> str | None:
     """Return what is at a position of an audit file; None if the trail has nothing there."""
-    subject = position.subject
+    subject, node = position.subject, position.node
     if position.named is None and position.member in REFERENCES:
         return "not in this trail"
-    if subject is None:
+    if subject is None or node is None:
         return None
-    reader = GraphReader(position.trail)
-    node = reader.root(subject)
     parts = list(_about_record(position, subject, node, markup))
     if node.kind == "annotation":
         parts.append(await _edit(ls, position, node, markup))
     else:
-        parts += _described(ls, reader, node, markup)
+        parts += _described(ls, GraphReader(position.trail), node, markup)
     return markup.paragraph_end.join(parts)
 
 
@@ -331,20 +335,17 @@ class RecordPlaces:
     Args:
         ls: The server.
         project: The project, refreshed.
-        known: A file of it.
 
     Attributes:
         encoding: What columns count.
     """
 
-    def __init__(self, ls: Server, project: Project, known: DocumentSnapshot | None = None) -> None:
+    def __init__(self, ls: Server, project: Project) -> None:
         self._ls = ls
         self.encoding: Final = ls.documents.encoding
         self._project = project
         self._new_names = project.snapshot.new_names
-        self._snapshots: dict[str, DocumentSnapshot | None] = (
-            {} if known is None else {known.path: known}
-        )
+        self._snapshots: dict[str, DocumentSnapshot | None] = {}
 
     def path_now(self, recorded: str) -> str:
         """Return the name that a file has now, by the recorded one."""
@@ -359,26 +360,22 @@ class RecordPlaces:
 
         Lines that moved to another file are found there if it is open.
         """
-        edit = await self._edit_in(self.path_now(node.path or ""), node.id)
-        if edit is not None and edit[1].located.start is not None:
-            return edit
-        for path in self._project.snapshot.history.files:
-            moved = await self._edit_in(path, node.id)
-            if moved is not None and moved[1].located.start is not None:
-                return moved
+        own_path, edit = self.path_now(node.path or ""), None
+        for path in (own_path, *self._project.snapshot.history.files):
+            snapshot = await self.snapshot(path)
+            placement = None if snapshot is None else snapshot.placement_with(node.id)
+            if snapshot is None or placement is None:
+                continue
+            if placement.located.start is not None:
+                return snapshot, placement
+            if path == own_path:
+                edit = snapshot, placement
         return edit
 
     async def lines_now(self, node: GraphNode) -> types.Location | None:
         """Return the lines of an edit now; None if they are lost, and for what is no edit."""
         edit = await self.edit(node) if node.kind == "annotation" else None
         return None if edit is None else location_now(*edit, self.encoding)
-
-    async def _edit_in(
-        self, path: str, identifier: str
-    ) -> tuple[DocumentSnapshot, Placement] | None:
-        snapshot = await self.snapshot(path)
-        placement = None if snapshot is None else snapshot.placement_with(identifier)
-        return None if snapshot is None or placement is None else (snapshot, placement)
 
     async def snapshot(self, path: str) -> DocumentSnapshot | None:
         """Return a file of the project with its placements; None beyond `MAX_FILES`."""
@@ -398,6 +395,12 @@ class RecordPlaces:
             return await self.lines_now(node) or self.record(node)
         return self.record(node) if node.kind == "session" else await self.entry(node.id)
 
+    async def named(self, lookup: LookupResult) -> types.Location | None:
+        """Return where to open what an id names; of a record its own line, also if superseded."""
+        if lookup.record is not None:
+            return None if lookup.record.is_waiting else self._line(lookup.record.line)
+        return await self.place(GraphReader(self._project.snapshot.trail).root(lookup))
+
     def record(self, node: GraphNode) -> types.Location | None:
         """Return the line of an edit's current record, or of a session's start."""
         log = self._project.snapshot.trail.log
@@ -406,10 +409,9 @@ class RecordPlaces:
             record = next(iter((*session.starts, *session.ends)), None) if session else None
         else:
             record = log.by_id(node.id)
-        return None if record is None or record.is_waiting else self.line(record.line)
+        return None if record is None or record.is_waiting else self._line(record.line)
 
-    def line(self, number: int) -> types.Location:
-        """Return a line of the log."""
+    def _line(self, number: int) -> types.Location:
         return _line_of(self._project.directory.log.absolute().as_uri(), number)
 
     async def entry(self, key: str) -> types.Location | None:

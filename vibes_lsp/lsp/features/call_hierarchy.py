@@ -6,7 +6,7 @@ that can limit a provider to some files gets it for audit files only; others mer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -24,7 +24,6 @@ from vibes_lsp.reports.provenance_graph import (
     GraphLink,
     GraphNode,
     GraphReader,
-    Neighbours,
 )
 
 _MAX_NAME: Final = 80
@@ -67,8 +66,7 @@ def _register(server: Server) -> None:
         if origin is None:
             return None
         project, nodes = origin
-        pairs = [(node, None) for node in nodes]
-        return await _items(RecordPlaces(ls, project), project, pairs) or None
+        return await _items(ls, project, [(node, None) for node in nodes]) or None
 
     @server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)
     async def incoming(
@@ -95,10 +93,8 @@ def _nodes_at(
     snapshot = ls.projects.snapshot(uri)
     if snapshot is None:
         audit_place = audit_position(ls, uri, position)
-        subject = None if audit_place is None else audit_place.subject
-        if audit_place is None or subject is None:
-            return None
-        return audit_place.project, [GraphReader(audit_place.trail).root(subject)]
+        node = None if audit_place is None else audit_place.node
+        return None if audit_place is None or node is None else (audit_place.project, [node])
     reader, placements = GraphReader(snapshot.trail.trail), snapshot.owners_at(position.line + 1)
     nodes = [
         reader.node(placement.current.id) for placement in placements if not placement.is_pending
@@ -121,15 +117,15 @@ async def _neighbours(
     if subject is None:  # the trail has changed since
         return []
     reader = GraphReader(trail)
-    around: Neighbours = reader.neighbours(reader.root(subject), direction)
-    pairs = list(zip(around.nodes, around.links, strict=True))
-    return await _items(RecordPlaces(ls, project), project, pairs)
+    around = reader.neighbours(reader.root(subject), direction)
+    return await _items(ls, project, zip(around.nodes, around.links, strict=True))
 
 
 async def _items(
-    places: RecordPlaces, project: Project, nodes: Sequence[tuple[GraphNode, GraphLink | None]]
+    ls: Server, project: Project, nodes: Iterable[tuple[GraphNode, GraphLink | None]]
 ) -> list[types.CallHierarchyItem]:
     """Return the nodes that the trail has, with the places to open."""
+    places = RecordPlaces(ls, project)
     items = [await _item(places, project, node, link) for node, link in nodes]
     return [item for item in items if item is not None]
 

@@ -6,6 +6,7 @@ other servers answer, and a second result would make every editor ask which one.
 
 from __future__ import annotations
 
+import os
 from typing import Any, Final
 
 from lsprotocol import types
@@ -23,8 +24,8 @@ from vibes_lsp.lsp.state.projects import Project
 from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import can_be_in_project, normal_path
-from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
-from vibes_lsp.trail.lookup import LookupResult
+from vibes_lsp.reports.provenance_graph import GraphReader
+from vibes_lsp.store.files import is_inside
 
 _MAX_LOCATIONS: Final = 200
 _MAX_LINKS: Final = 2_000
@@ -92,27 +93,15 @@ def _records(
 
 async def _from_audit_file(ls: Server, audit_place: AuditPosition) -> list[types.Location]:
     """Return the lines now of a record or entry, or the place of what a hash or id names."""
-    places, reader = RecordPlaces(ls, audit_place.project), GraphReader(audit_place.trail)
-    named, subject = audit_place.named, audit_place.subject
-    if subject is None:
+    places = RecordPlaces(ls, audit_place.project)
+    named, node = audit_place.named, audit_place.node
+    if node is None:
         return []
-    node = reader.root(subject)
     if named is not None and audit_place.token != audit_place.own:
-        is_record = named.record is not None and named.record.is_annotation
-        place = _of_record(places, named) if is_record else await places.place(node)
+        place = await places.named(named)
         return [] if place is None else [place]
-    edits = [node] if node.kind == "annotation" else reader.edits_of(node)
-    return await _lines_now(places, edits)
-
-
-def _of_record(places: RecordPlaces, named: LookupResult) -> types.Location | None:
-    """Return the line of exactly the record that was named, which may be superseded."""
-    if named.record is None or named.record.is_waiting:
-        return None
-    return places.line(named.record.line)
-
-
-async def _lines_now(places: RecordPlaces, edits: list[GraphNode]) -> list[types.Location]:
+    is_edit = node.kind == "annotation"
+    edits = [node] if is_edit else GraphReader(audit_place.trail).edits_of(node)
     locations: list[types.Location] = []
     for node in edits[:_MAX_LOCATIONS]:
         location = await places.lines_now(node)
@@ -140,28 +129,17 @@ def _links(ls: Server, uri: str, project: Project) -> list[types.DocumentLink]:
 
 
 async def _target(ls: Server, project: Project, identifier: str) -> str | None:
-    trail = project.snapshot.trail
-    subject = found_by_id(trail, identifier)
-    if subject is None:
-        return None
-    places = RecordPlaces(ls, project)
-    if subject.record is not None:
-        place = _of_record(places, subject)
-    else:
-        place = await places.place(GraphReader(trail).root(subject))
+    subject = found_by_id(project.snapshot.trail, identifier)
+    place = None if subject is None else await RecordPlaces(ls, project).named(subject)
     return None if place is None else f"{place.uri}#L{place.range.start.line + 1}"
 
 
 def _file_uri(project: Project, places: RecordPlaces, recorded: str) -> str | None:
     """Return the URI of a recorded file, if it is there and no link leads out of the project."""
-    path = normal_path(recorded)
+    path, root = normal_path(recorded), project.directory.project
     if not can_be_in_project(path):
         return None
     path = places.path_now(path)
-    root = project.directory.project
-    try:
-        real = (root / path).resolve()
-        is_inside = real.is_file() and real.is_relative_to(root.resolve())
-    except (OSError, ValueError):
-        return None
-    return uri_in(root, path) if is_inside else None
+    file = root / path
+    is_there = is_inside(file, root) and os.path.isfile(file)  # noqa: PTH113  # any name
+    return uri_in(root, path) if is_there else None

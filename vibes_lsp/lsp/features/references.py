@@ -6,7 +6,7 @@ or session under the cursor, or those of the record there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from lsprotocol import types
@@ -14,16 +14,16 @@ from lsprotocol import types
 from vibes_lsp.lsp.documents.audit_files import RecordPlaces, audit_position, location_now
 from vibes_lsp.lsp.documents.knowledge_navigation import knowledge_references
 from vibes_lsp.lsp.state.server import Server
-from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.model.paths import normal_path
-from vibes_lsp.placing.placements import Placement
-from vibes_lsp.reports.provenance_graph import GraphReader
+from vibes_lsp.trail.records import LogRecord
 from vibes_lsp.trail.trail import Trail
 
 _MAX_ANNOTATIONS: Final = 1_000
 _MAX_LOCATIONS: Final = 1_000
 _MEMBERS: Final = ("prompt_hash", "session_id")
 """What ranges have in common; the first that the annotations of a line have."""
+_NAMED: Final = {"prompt": "prompt_hash", "decision": "decision_hash", "session": "session_id"}
+"""The member that names a node, by the node's type."""
 
 
 def register(server: Server) -> None:
@@ -40,26 +40,36 @@ async def _of_line(ls: Server, uri: str, position: types.Position) -> list[types
     """Return what has the prompt or session in common with a line, or is named in an audit file."""
     snapshot = ls.projects.snapshot(uri)
     if snapshot is None:
-        return await _from_audit_file(ls, uri, position)
-    member, wanted = _in_common(snapshot, position.line + 1)
-    owner = ls.projects.owner(uri)
-    if not wanted or owner is None:
+        audit_place = audit_position(ls, uri, position)
+        node = None if audit_place is None else audit_place.node
+        if audit_place is None or node is None:
+            return []
+        project, paths = audit_place.project, list[str]()
+        record = audit_place.trail.log.by_id(node.id) if node.kind == "annotation" else None
+        if record is not None:
+            member, wanted = _in_common([record])
+        else:
+            member, wanted = _NAMED.get(node.type, ""), frozenset((node.id,))
+    else:
+        owner = ls.projects.owner(uri)
+        if owner is None:
+            return []
+        project, paths = owner[0], [snapshot.path]
+        placements = snapshot.owners_at(position.line + 1)
+        member, wanted = _in_common([placement.current for placement in placements])
+    if not member:
         return []
-    project = owner[0]
-    paths = [snapshot.path, *_files_with(snapshot.trail.trail, member, wanted)]
-    return await _locations(RecordPlaces(ls, project, snapshot), paths, member, wanted)
+    paths += _files_with(project.snapshot.trail, member, wanted)
+    return await _locations(RecordPlaces(ls, project), paths, member, wanted)
 
 
-def _in_common(snapshot: DocumentSnapshot, line: int) -> tuple[str, frozenset[str]]:
-    """Return prompts of a line's owner, else those of all annotations there; else sessions."""
-    placements = snapshot.owners_at(line)
+def _in_common(records: Sequence[LogRecord]) -> tuple[str, frozenset[str]]:
+    """Return the member that records are found by and its values: prompts, else sessions."""
     for member in _MEMBERS:
-        identifiers = {placement.current.text(member) for placement in placements} - {None}
+        identifiers = frozenset(filter(None, (record.text(member) for record in records)))
         if identifiers:
-            return member, frozenset(
-                identifier for identifier in identifiers if identifier is not None
-            )
-    return _MEMBERS[0], frozenset()
+            return member, identifiers
+    return "", frozenset()
 
 
 def _files_with(trail: Trail, member: str, wanted: Iterable[str]) -> list[str]:
@@ -75,45 +85,17 @@ def _files_with(trail: Trail, member: str, wanted: Iterable[str]) -> list[str]:
 
 
 async def _locations(
-    places: RecordPlaces,
-    paths: Iterable[str],
-    member: str,
-    wanted: frozenset[str],
+    places: RecordPlaces, paths: Iterable[str], member: str, wanted: frozenset[str]
 ) -> list[types.Location]:
     locations: list[types.Location] = []
     for path in dict.fromkeys(map(places.path_now, paths)):
         snapshot = await places.snapshot(path)
-        if snapshot is not None:
-            chosen = (
-                placement for placement in snapshot.placements if _has(placement, member, wanted)
-            )
-            located = (location_now(snapshot, placement, places.encoding) for placement in chosen)
-            locations += filter(None, located)
+        if snapshot is None:
+            continue
+        for placement in snapshot.placements:
+            if placement.is_claim and placement.current.text(member) in wanted:
+                location = location_now(snapshot, placement, places.encoding)
+                locations += [] if location is None else [location]
         if len(locations) >= _MAX_LOCATIONS:
             break
     return locations[:_MAX_LOCATIONS]
-
-
-def _has(placement: Placement, member: str, wanted: frozenset[str]) -> bool:
-    return placement.is_claim and placement.current.text(member) in wanted
-
-
-async def _from_audit_file(ls: Server, uri: str, position: types.Position) -> list[types.Location]:
-    audit_place = audit_position(ls, uri, position)
-    subject = None if audit_place is None else audit_place.subject
-    if audit_place is None or subject is None:
-        return []
-    node = GraphReader(audit_place.trail).root(subject)
-    names = {"prompt": "prompt_hash", "decision": "decision_hash", "session": "session_id"}
-    member, identifier = names.get(node.type), node.id
-    if node.kind == "annotation":
-        record = subject.record
-        named = {} if record is None else {name: record.text(name) for name in _MEMBERS}
-        member, identifier = next(
-            ((name, value) for name, value in named.items() if value), (None, "")
-        )
-    if member is None:
-        return []
-    wanted = frozenset((identifier,))
-    paths = _files_with(audit_place.trail, member, wanted)
-    return await _locations(RecordPlaces(ls, audit_place.project), paths, member, wanted)
