@@ -144,7 +144,7 @@ async def test_links_lead_to_entries_and_files_of_the_project_only(
     (tmp_path / "secret.py").write_text(STORY, encoding="utf-8")
     project.file("a.py")
     (project.root / "link.py").symlink_to(tmp_path / "secret.py")
-    for path in ("a.py", "../secret.py", "link.py", "missing.py", "/etc/passwd"):
+    for path in ("a.py", "../secret.py", "link.py", "missing.py", "/etc/passwd", "x" * 300):
         project.line(path, 4, 7, prompt=prompt)
     log = project.root / ".ai-audit/annotations.jsonl"
     uri = editor.open(log)

@@ -62,8 +62,8 @@ class _Cancelled(Exception):
     """The client has cancelled the request."""
 
 
-class _Parts:
-    """Gathers what is found, file by file, and sends it in parts.
+class _Preview:
+    """Sends what is found, file by file, until the answer has all.
 
     Args:
         root: The project's folder.
@@ -72,24 +72,13 @@ class _Parts:
 
     def __init__(self, root: Path, send: Callable[[dict[str, Any]], None] | None) -> None:
         self.is_cancelled = threading.Event()
-        self.sent: set[tuple[str, str]] = set()
         self._root = root
         self._send = send
         self._waiting: list[FoundAnnotation] = []
         self._reviewed = 0
         self._last = 0.0
 
-    def stop_sending(self) -> None:
-        """Send nothing more."""
-        self._send = None
-
-    def search(self, locator: ProjectLocator, scorer: Scorer) -> ReviewProgress:
-        """Search all files, and send everything that is found."""
-        progress = review_progress(locator, scorer, self._add)
-        self._flush()
-        return progress
-
-    def _add(self, progress: ReviewProgress) -> None:
+    def add(self, progress: ReviewProgress) -> None:
         """Add what one file has, and send a part if it is time.
 
         Raises:
@@ -97,23 +86,12 @@ class _Parts:
         """
         if self.is_cancelled.is_set():
             raise _Cancelled
-        if self._send is None:
-            return
         self._waiting += progress.waiting
         self._reviewed += progress.reviewed
-        if time.monotonic() - self._last >= _PART_INTERVAL:
-            self._flush()
-
-    def _flush(self) -> None:
-        """Send what was not sent yet."""
-        if self._send is None:
-            return
-        self.sent.update(map(_key, self._waiting))
-        self._send(
-            {"placements": _with_uris(self._root, self._waiting), "reviewed": self._reviewed}
-        )
-        self._waiting = []
-        self._last = time.monotonic()
+        if self._send is not None and time.monotonic() - self._last >= _PART_INTERVAL:
+            rows = _with_uris(self._root, self._waiting)
+            self._send({"placements": rows, "reviewed": self._reviewed})
+            self._waiting, self._reviewed, self._last = [], 0, time.monotonic()
 
 
 def register(server: Server) -> None:
@@ -132,21 +110,18 @@ def register(server: Server) -> None:
         def send(token: types.ProgressToken, part: dict[str, Any]) -> None:
             loop.call_soon_threadsafe(ls.progress, types.ProgressParams(token, part))
 
-        parts = _Parts(root, None if token is None else partial(send, token))
+        preview = _Preview(root, None if token is None else partial(send, token))
         try:
-            progress = await _search(ls, project, parts.search)
-        except OutdatedIndex:  # the answer has all: what was sent may be another
-            parts.stop_sending()
-            progress = await _search(ls, project, parts.search)
+            progress = await _search(
+                ls, project, lambda locator, scorer: review_progress(locator, scorer, preview.add)
+            )
         finally:
-            parts.is_cancelled.set()  # ends the search, if that is not done
+            preview.is_cancelled.set()  # ends the search, if that is not done
         waiting = progress.waiting
         counts = {"total": len(waiting), "reviewed": progress.reviewed}
         if token is None:
             chosen = waiting[: max(0, min(arguments.limit, _MAX_QUEUE))]
             return {"placements": _with_uris(root, chosen), **counts}
-        if parts.sent == set(map(_key, waiting)):
-            return {"placements": [], **counts}
         return {"placements": _with_uris(root, waiting), "isWhole": True, **counts}
 
     @server.command(CommandName.FILES)
@@ -163,11 +138,6 @@ def register(server: Server) -> None:
             numbers = await _search(ls, project, partial(_summaries, list(uris)))
             summaries += ({**summary, "uri": uris[str(summary["filePath"])]} for summary in numbers)
         return {"files": summaries}
-
-
-def _key(annotation: FoundAnnotation) -> tuple[str, str]:
-    summary = annotation.summary
-    return summary.file_path, summary.annotation_id
 
 
 def _with_uris(root: Path, found_annotations: Sequence[FoundAnnotation]) -> list[Members]:
