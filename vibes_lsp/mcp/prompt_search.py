@@ -23,7 +23,6 @@ from vibes_lsp.trail.lineage import Lineage
 
 _LONG: Final = 1_000
 _MAX_ANNOTATIONS: Final = 5
-_PROMPT: Final = b'"prompt_text"'
 
 
 class PromptArguments(Checked):
@@ -75,10 +74,9 @@ def _prompts(project: ServedProject, part: str | None) -> Iterator[tuple[str, Me
     """Yield the recorded prompts with a text in them."""
     manifest, needle = project.trail.manifest, (part or "").casefold()
     for key in manifest:
-        entry = manifest.entry(key) if _PROMPT in manifest.raw(key) else None
-        if entry is None or entry.get("type") != ContextType.PROMPT:
-            continue
-        if needle in (text(entry, "prompt_text") or "").casefold():
+        entry = manifest.entry(key) or {}
+        is_prompt = entry.get("type") == ContextType.PROMPT
+        if is_prompt and needle in (text(entry, "prompt_text") or "").casefold():
             yield key, entry
 
 

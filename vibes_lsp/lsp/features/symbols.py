@@ -7,9 +7,7 @@ two steps, and cancelling ends it at the next one.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import AsyncIterator, Iterable, Sequence
 from itertools import islice
 from typing import Final, TypeVar
 
@@ -19,12 +17,10 @@ from vibes_lsp.lsp.documents.audit_files import RecordPlaces, location_now
 from vibes_lsp.lsp.protocol.settings import Settings
 from vibes_lsp.lsp.state.projects import Project
 from vibes_lsp.lsp.state.server import Server
-from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Band, ContextType
-from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placement_texts import display_name
 from vibes_lsp.reports.provenance_graph import GraphNode
 
@@ -34,7 +30,7 @@ _MAX_SYMBOLS: Final = 50
 """Symbols of each kind."""
 _MAX_RISKY_FILES: Final = 20
 _STEP: Final = 500
-"""Entries that are searched before other requests go first: some milliseconds."""
+"""Entries that are searched before other requests go first."""
 _BEFORE: Final = 20
 _MAX_NAME: Final = 100
 _SEARCHED: Final[dict[str, tuple[str, types.SymbolKind]]] = {
@@ -42,30 +38,6 @@ _SEARCHED: Final[dict[str, tuple[str, types.SymbolKind]]] = {
     ContextType.DECISION: ("decision_point", types.SymbolKind.Enum),
 }
 _T = TypeVar("_T")
-
-
-@dataclass(frozen=True)
-class SymbolQuery:
-    """Words that all have to be in a text, in any case."""
-
-    words: tuple[str, ...]
-
-    def place_in(self, text: str) -> int | None:
-        """Return where the first word begins; None if a word is missing."""
-        folded = text.casefold()
-        return folded.find(self.words[0]) if all(word in folded for word in self.words) else None
-
-    @cached_property
-    def _found_in_bytes(self) -> tuple[bytes, ...]:
-        """The words that every JSON writer writes in the same way."""
-        return tuple(word.encode() for word in self.words if word.isascii() and word.isalnum())
-
-    def may_match(self, raw: bytes) -> bool:
-        """Whether an entry as stored may match: a tenth of the time of decoding it."""
-        if not raw.isascii() or b"\\u" in raw:  # other characters may fold to one of a word
-            return True
-        lowered = raw.lower()
-        return all(word in lowered for word in self._found_in_bytes)
 
 
 def register(server: Server) -> None:
@@ -77,14 +49,14 @@ def register(server: Server) -> None:
     ) -> list[types.SymbolInformation]:
         if len(params.query.strip()) < _MIN_QUERY:
             return []
-        query = SymbolQuery(tuple(params.query.casefold().split()))
+        words = params.query.casefold().split()
         matches: list[types.SymbolInformation] = []
         for project in _projects(ls):
             places = RecordPlaces(ls, project)
-            matches += await _first(_risky(ls.settings, project, places, query))
+            matches += await _first(_risky(ls.settings, project, places, words))
             if ls.settings.show_prompts:
-                matches += await _first(_entries(project, places, query))
-            matches += await _first(_sessions(project, places, query))
+                matches += await _first(_entries(project, places, words))
+            matches += await _first(_sessions(project, places, words))
         return matches
 
 
@@ -96,6 +68,12 @@ def _projects(ls: Server) -> list[Project]:
         owner[0].directory.path: owner[0] for owner in (*owners, *opened) if owner is not None
     }
     return [project for project in projects.values() if not project.is_indexing]
+
+
+def _place_in(text: str, words: Sequence[str]) -> int | None:
+    """Return where the first word begins in a text, in any case; None if a word is missing."""
+    folded = text.casefold()
+    return folded.find(words[0]) if all(word in folded for word in words) else None
 
 
 async def _first(symbols: AsyncIterator[types.SymbolInformation]) -> list[types.SymbolInformation]:
@@ -117,29 +95,26 @@ async def _steps(items: Iterable[_T]) -> AsyncIterator[Sequence[_T]]:
 
 
 async def _entries(
-    project: Project, places: RecordPlaces, query: SymbolQuery
+    project: Project, places: RecordPlaces, words: Sequence[str]
 ) -> AsyncIterator[types.SymbolInformation]:
     """Yield prompts and decisions, the last ones of the manifest first."""
     manifest = project.snapshot.trail.manifest
-    marks = [f'"{member}"'.encode() for member, _ in _SEARCHED.values()]
     async for keys in _steps(reversed(list(manifest))):
         for key in keys:
-            raw = manifest.raw(key)
-            is_wanted = query.may_match(raw) and any(mark in raw for mark in marks)
-            entry = manifest.entry(key) if is_wanted else None
-            kind = text(entry, "type") if entry is not None else None
-            if entry is None or kind not in _SEARCHED:
+            entry = manifest.entry(key) or {}
+            kind = text(entry, "type")
+            if kind not in _SEARCHED:
                 continue
             member, symbol = _SEARCHED[kind]
             said = text(entry, member) or ""
-            at = query.place_in(said)
+            at = _place_in(said, words)
             place = None if at is None else await places.entry(key)
             if at is not None and place is not None:
                 yield _symbol(f"{kind}: {_around(said, at)}", symbol, place)
 
 
 async def _sessions(
-    project: Project, places: RecordPlaces, query: SymbolQuery
+    project: Project, places: RecordPlaces, words: Sequence[str]
 ) -> AsyncIterator[types.SymbolInformation]:
     """Yield sessions by their description or agent, the last ones first."""
     trail = project.snapshot.trail
@@ -149,7 +124,7 @@ async def _sessions(
             if session is None:
                 continue
             said = " ".join(filter(None, (session.text("description"), session.text("agent_name"))))
-            at = query.place_in(said)
+            at = _place_in(said, words)
             place = None if at is None else places.record(GraphNode(identifier, "session"))
             if at is None or place is None:
                 continue
@@ -158,35 +133,28 @@ async def _sessions(
 
 
 async def _risky(
-    settings: Settings, project: Project, places: RecordPlaces, query: SymbolQuery
+    settings: Settings, project: Project, places: RecordPlaces, words: Sequence[str]
 ) -> AsyncIterator[types.SymbolInformation]:
     """Yield ranges of at least the band of diagnostics, in files whose path matches."""
     if not project.snapshot.policy.computes_scores:
         return
     recorded = map(normal_path, project.snapshot.trail.annotated_paths())
-    matching = (path for path in map(places.path_now, recorded) if query.place_in(path) is not None)
+    matching = (
+        path for path in map(places.path_now, recorded) if _place_in(path, words) is not None
+    )
     for path in islice(dict.fromkeys(matching), _MAX_RISKY_FILES):
         snapshot = await places.snapshot(path)
         if snapshot is None:
             continue
-        for placement in _above(snapshot, settings.minimum_band):
+        for placement in snapshot.placements:
+            is_sure = placement.is_claim and not placement.is_guess
+            band = snapshot.report.band(placement) if is_sure else None
             place = location_now(snapshot, placement, places.encoding)
-            if place is None:
+            if band is None or place is None or not Band(band).reaches(settings.minimum_band):
                 continue
-            band, name = snapshot.report.band(placement), display_name(placement, snapshot.text)
+            name = display_name(placement, snapshot.text)
             title = single_line(f"{band} risk: {name} in {path}", _MAX_NAME)
             yield _symbol(title, types.SymbolKind.Function, place)
-
-
-def _above(snapshot: DocumentSnapshot, lowest: Band) -> Iterator[Placement]:
-    for placement in snapshot.placements:
-        band = (
-            snapshot.report.band(placement)
-            if placement.is_claim and not placement.is_guess
-            else None
-        )
-        if band is not None and Band(band).reaches(lowest):
-            yield placement
 
 
 def _around(said: str, at: int) -> str:
