@@ -100,8 +100,8 @@ def _as_snippet(value: str) -> str:
 
 def hover_in_config(
     ls: Server, uri: str, position: types.Position, markup: Markup
-) -> types.Hover | None:
-    """Return what a member of a policy is for; None elsewhere."""
+) -> tuple[str, types.Range] | None:
+    """Return what a member of a policy is for, and where it is; None elsewhere."""
     document = config_document(ls, uri)
     if document is None:
         return None
@@ -119,8 +119,7 @@ def hover_in_config(
         node.description,
         f"One of {values}" if len(node.values) > 1 else "",
     ]
-    content = markup.paragraph_end.join(part for part in parts if part)
-    return types.Hover(types.MarkupContent(markup.kind, content), span)
+    return markup.paragraph_end.join(part for part in parts if part), span
 
 
 def member_at(

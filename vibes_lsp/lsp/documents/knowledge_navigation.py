@@ -92,26 +92,18 @@ async def knowledge_references(
 
 async def knowledge_hover(
     ls: Server, uri: str, position: types.Position, markup: Markup
-) -> types.Hover | None:
+) -> tuple[str, None] | None:
     """Return what the object says that an id names."""
     naming = await _named_at(ls, uri, position)
     if naming is None or not naming[1]:
         return None
     parts = [
-        markup.line_end.join(
-            (
-                markup.sentence(named_object.title, _TEXT),
-                SEPARATOR.join(
-                    (
-                        markup.strong(named_object.kind.noun.capitalize()),
-                        markup.quote(named_object.id, _NAME),
-                    )
-                ),
-            )
-        )
+        f"{markup.sentence(named_object.title, _TEXT)}{markup.line_end}"
+        f"{markup.strong(named_object.kind.noun.capitalize())}{SEPARATOR}"
+        f"{markup.quote(named_object.id, _NAME)}"
         for named_object in naming[1]
     ]
-    return types.Hover(types.MarkupContent(markup.kind, markup.rule.join(parts)))
+    return markup.rule.join(parts), None
 
 
 async def complete_ids(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TypeAlias
 
 from lsprotocol import types
 
@@ -40,7 +40,8 @@ _MESSAGES: Final = {
     "digest": "made over the digest of the payload: its signer never saw the payload",
 }
 _ROLES: Final = {"user": "a user's key", "tool-provider": "a tool provider's key"}
-_INDEXING_HOVER: Final = types.Hover(types.MarkupContent(types.MarkupKind.PlainText, INDEXING))
+_Said: TypeAlias = tuple[str, types.Range | None]
+"""A text, and what it is about."""
 
 
 def register(server: Server) -> None:
@@ -50,35 +51,46 @@ def register(server: Server) -> None:
     async def hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
         if not ls.settings.hover:
             return None
-        knowledge = await ls.knowledge.about(params.text_document.uri)
-        answer = await _provenance_hover(ls, params)
-        if knowledge is None:
-            return answer
-        markup = Markup(_markup_kind(ls))
-        answer = _with_claims(ls, markup, answer, knowledge, params.position.line + 1)
-        return answer or await knowledge_hover(ls, knowledge.uri, params.position, markup)
+        uri, position = params.text_document.uri, params.position
+        formats = ls.declared("text_document", "hover", "content_format") or ()
+        is_markdown = types.MarkupKind.Markdown in formats
+        markup = Markup(types.MarkupKind.Markdown if is_markdown else types.MarkupKind.PlainText)
+        knowledge = await ls.knowledge.about(uri)
+        said = await _provenance(ls, uri, position, markup)
+        if knowledge is not None:
+            said = _with_claims(ls, markup, said, knowledge, position.line + 1)
+            said = said or await knowledge_hover(ls, knowledge.uri, position, markup)
+        return said and types.Hover(types.MarkupContent(markup.kind, said[0]), said[1])
 
 
-def _hover_at(
-    ls: Server, snapshot: DocumentSnapshot, line: int, *, shows_notes: bool
-) -> types.Hover | None:
-    """Return the hover at a line, 1-based: its owners, then the other annotations, newest first.
+async def _provenance(
+    ls: Server, uri: str, position: types.Position, markup: Markup
+) -> _Said | None:
+    snapshot = ls.projects.snapshot(uri)
+    if snapshot is None:
+        return await _in_audit_file(ls, uri, position, markup)
+    if snapshot.trail.is_indexing:
+        return INDEXING, None
+    return _at_line(ls, snapshot, position.line + 1, markup)
+
+
+def _at_line(ls: Server, snapshot: DocumentSnapshot, line: int, markup: Markup) -> _Said | None:
+    """Return what is known of a line, 1-based: its owners, then the other annotations there.
 
     A line without owners shows what git-ai's notes say; one without annotations and notes shows the
     agent that its commit names.
     """
-    markup = Markup(_markup_kind(ls))
     description = Description(snapshot, markup, datetime.now(UTC), ls.settings.show_prompts)
     placements = snapshot.placements_at(line)
     owners = [placement for placement in placements if owns_line(placement, line)]
-    note = None if owners or not shows_notes else snapshot.note_at(line)
+    note = None if owners or not ls.settings.notes else snapshot.note_at(line)
     if not placements:
+        trailer = snapshot.trailer_at(line) if ls.settings.notes else None
         if note is not None:
-            return _hover(markup, description.describe_note(note), range_of_lines(line, line))
-        trailer = snapshot.trailer_at(line) if shows_notes else None
-        if trailer is None:
-            return None
-        return _hover(markup, description.describe_trailer(trailer), range_of_lines(line, line))
+            return description.describe_note(note), range_of_lines(line, line)
+        if trailer is not None:
+            return description.describe_trailer(trailer), range_of_lines(line, line)
+        return None
     others = [placement for placement in placements if placement not in owners]
     others.sort(key=lambda placement: placement.lineage.rank, reverse=True)
     ordered = owners + others
@@ -94,83 +106,52 @@ def _hover_at(
     elif commit is not None:
         parts.append(description.describe_commit(commit))
     first = ordered[0].located
-    place = range_of_lines(first.start or line, first.end or line)
-    return _hover(markup, markup.rule.join(parts), place)
-
-
-async def _provenance_hover(ls: Server, params: types.HoverParams) -> types.Hover | None:
-    uri, line = params.text_document.uri, params.position.line + 1
-    snapshot = ls.projects.snapshot(uri)
-    if snapshot is None:
-        return await _audit_hover(ls, uri, params.position)
-    if snapshot.trail.is_indexing:
-        return _INDEXING_HOVER
-    return _hover_at(ls, snapshot, line, shows_notes=ls.settings.notes)
+    return markup.rule.join(parts), range_of_lines(first.start or line, first.end or line)
 
 
 def _with_claims(
-    ls: Server,
-    markup: Markup,
-    hover: types.Hover | None,
-    knowledge: DocumentKnowledge,
-    line: int,
-) -> types.Hover | None:
+    ls: Server, markup: Markup, said: _Said | None, knowledge: DocumentKnowledge, line: int
+) -> _Said | None:
     """Return a hover with the claims and proposals whose evidence is on a line below it."""
     placed = knowledge.at(line, line)
     if not placed:
-        return hover
-    contents = None if hover is None else hover.contents
-    before = [contents.value] if isinstance(contents, types.MarkupContent) else []
+        return said
     count = ls.projects.ai_lines_of(knowledge.uri)
     claims = ClaimTexts(knowledge, datetime.now(UTC), count).hover(placed, markup)
-    start, end = placed[0].located.start or line, placed[0].located.end or line
-    evidence = range_of_lines(start, end)
-    value = markup.rule.join([*before, *claims])
-    place = evidence if hover is None else hover.range
-    return _hover(markup, value, place)
+    if said is not None:
+        return markup.rule.join([said[0], *claims]), said[1]
+    first = placed[0].located
+    return markup.rule.join(claims), range_of_lines(first.start or line, first.end or line)
 
 
-async def _audit_hover(ls: Server, uri: str, position: types.Position) -> types.Hover | None:
+async def _in_audit_file(
+    ls: Server, uri: str, position: types.Position, markup: Markup
+) -> _Said | None:
     """Return what an id or a member is, else the report on the attestation."""
-    markup = Markup(_markup_kind(ls))
     about = ls.attestation_about(uri)
     if about is not None and about[1] in ATTESTATION_NAMES:
-        member_hover = _hover_in_attestation(ls, uri, position, markup, about[0])
-        return member_hover or _attestation_report(about[0], markup)
+        member = _in_attestation(ls, uri, position, markup, about[0])
+        return member or _attestation_report(about[0], markup)
     member = hover_in_config(ls, uri, position, markup)
     if member is not None:
         return member
     audit_file = ls.projects.audit_file(uri)
     if audit_file is not None and audit_file[0].is_indexing:
-        return _INDEXING_HOVER
+        return INDEXING, None
     place = audit_position(ls, uri, position)
-    value = None if place is None else await describe_reference(ls, place, markup)
-    if place is not None and value is not None:
-        return _hover(markup, value, place.range)
-    return (
-        _attestation_report(about[0], markup) if about is not None and not position.line else None
-    )
+    reference = None if place is None else await describe_reference(ls, place, markup)
+    if place is not None and reference is not None:
+        return reference, place.range
+    return None if about is None or position.line else _attestation_report(about[0], markup)
 
 
-def _attestation_report(state: AttestationState, markup: Markup) -> types.Hover:
-    report = state.report(datetime.now(UTC))
-    return _hover(markup, markup.block(report.splitlines()))
+def _attestation_report(state: AttestationState, markup: Markup) -> _Said:
+    return markup.block(state.report(datetime.now(UTC)).splitlines()), None
 
 
-def _markup_kind(ls: Server) -> types.MarkupKind:
-    """Return Markdown if the client declares it, else plain text."""
-    formats = ls.declared("text_document", "hover", "content_format") or ()
-    is_markdown = types.MarkupKind.Markdown in formats
-    return types.MarkupKind.Markdown if is_markdown else types.MarkupKind.PlainText
-
-
-def _hover(markup: Markup, value: str, place: types.Range | None = None) -> types.Hover:
-    return types.Hover(types.MarkupContent(markup.kind, value), place)
-
-
-def _hover_in_attestation(
+def _in_attestation(
     ls: Server, uri: str, position: types.Position, markup: Markup, state: AttestationState
-) -> types.Hover | None:
+) -> _Said | None:
     """Return what the member of an attestation at a position is; None between members.
 
     Args:
@@ -186,13 +167,9 @@ def _hover_in_attestation(
         return None
     cursor, place = member
     described = list(_described(cursor.path, state, markup))
-    if not described:
-        return None
-    if not _is_verified(document.content, state):
+    if described and not _is_verified(document.content, state):
         described[1:] = ["Not verified: the text is not the attestation as saved"]
-    return types.Hover(
-        types.MarkupContent(markup.kind, markup.paragraph_end.join(described)), place
-    )
+    return (markup.paragraph_end.join(described), place) if described else None
 
 
 def _is_verified(content: str, state: AttestationState) -> bool:
