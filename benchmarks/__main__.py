@@ -13,21 +13,15 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from benchmarks import (
-    attestation,
     commit,
     editing_day,
-    editor,
     gate,
     history,
     hook,
     knowledge,
-    listing,
     many_files,
     recording,
-    risk,
     scale,
-    scan,
-    secrets,
     server,
     typing,
     writing,
@@ -61,24 +55,18 @@ def describe_machine() -> str:
 
 
 scale.main()  # before others read the secret of the user's cache, because it has one of its own
-scan.main()
 server.main()
 typing.main()
 editing_day.main()
 speed.main()
 writing.main()
-risk.main()
 recording.main()
 gate.main()
 commit.main()
 hook.main()
 history.main()
 knowledge.main()
-listing.main()
 many_files.main()
-secrets.main()
-attestation.main()
-editor.main()
 
 print()
 print(describe_machine())

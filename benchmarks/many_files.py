@@ -3,7 +3,8 @@
 2,000 files have 50 annotations each; a quarter of the files was edited in later commits, and a
 hundredth of the annotations is reviewed. `VIBES_BENCH_FILES` gives another number of files. Each
 row is a process: its CPU seconds, those of git included, and its largest resident set. Before each
-row `first` the cache folder is emptied.
+row `first` the cache folder is emptied. The floor is what git alone takes: a log of all commits and
+a blame of each file.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from benchmarks.corpus import START
-from benchmarks.measure import run_measured
+from benchmarks.measure import min_cpu_seconds, print_aimed, run_measured
 
 FILES: Final = int(os.environ.get("VIBES_BENCH_FILES", "2000"))
 _EACH: Final = 50
@@ -39,10 +41,13 @@ def main() -> None:
         root, cache = Path(folder) / "project", Path(folder) / "cache"
         build(root, FILES)
         os.environ["XDG_CACHE_HOME"] = str(cache)
+        floor = min_cpu_seconds({"git": partial(_log_and_blame, root)}, 1)["git"]
         print(f"many files: {FILES * _EACH:,} annotations in {FILES:,} files", flush=True)
+        print(f"  git log, and git blame of each file: {floor:.2f} s of CPU", flush=True)
         for command in _COMMANDS:
             shutil.rmtree(cache, ignore_errors=True)
-            _row(root, command, "first")
+            first = _row(root, command, "first")
+            print_aimed(f"first vibes {' '.join(command)} / git's blame", f"{first / floor:.2f}")
             _row(root, command, "again", "2 s, 300 MB")
         append(root, 1, FILES)
         _row(root, ("find",), "after an append")
@@ -57,11 +62,19 @@ def main() -> None:
         _row(root, ("find",), "after its commit")
 
 
-def _row(root: Path, command: tuple[str, ...], when: str, target: str = "") -> None:
+def _log_and_blame(root: Path) -> None:
+    _git(root, "log", "--raw", "--format=%H", "HEAD")
+    for number in range(FILES):
+        _git(root, "blame", "--incremental", "--root", "HEAD", "--", _path(number))
+
+
+def _row(root: Path, command: tuple[str, ...], when: str, target: str = "") -> float:
+    """Print one row, and return the CPU seconds."""
     _, cpu, memory = run_measured([_VIBES, *command], root)
     name = f"vibes {' '.join(command)}, {when}"
     aim = f"  (target: at most {target})" if target else ""
     print(f"  {name:<36} {cpu:6.2f} s of CPU, {memory / 1e6:4.0f} MB{aim}", flush=True)
+    return cpu
 
 
 def build(root: Path, files: int) -> None:

@@ -96,21 +96,6 @@ def _cpu_seconds() -> float:
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def private_bytes(code: str) -> int:
-    """Return the private memory that some code adds to a fresh interpreter, in bytes.
-
-    The code defines `prepare()` and `hold()`. Imports belong into `prepare`; the result of `hold`
-    is alive while memory is read.
-    """
-    script = f"{code}\n{_READ_MEMORY}"
-    environment = {**os.environ, "PYTHONPATH": str(Path.cwd())}
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
-    )
-    before, after = json.loads(done.stdout)
-    return int(after) - int(before)
-
-
 def private_memory(process: int) -> int:
     """Return the private memory of a running process, in bytes; on Linux."""
     names = ("Private_Clean", "Private_Dirty")
@@ -142,20 +127,3 @@ def run_measured(command: Sequence[str | Path], folder: Path) -> tuple[float, fl
     )
     seconds, cpu, memory = json.loads(done.stdout)
     return seconds, cpu, memory
-
-
-_READ_MEMORY = """
-import gc, json, sys
-
-def private():
-    with open("/proc/self/smaps_rollup") as lines:
-        names = ("Private_Clean", "Private_Dirty")
-        return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(names))
-
-prepare()
-gc.collect()
-before = private()
-held = hold()
-gc.collect()
-print(json.dumps([before, private()]))
-"""
