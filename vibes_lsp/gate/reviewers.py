@@ -124,10 +124,13 @@ class Reviewers:
         review: Review,
         session: LoggedSession | None,
     ) -> str | None:
-        writers = frozenset().union(
-            *(contributors.names for contributors in self._writers(diff, placement))
-        )
-        called = [
+        writers = list(self._writers(diff, placement))
+        carriers = diff.contributors_of_record(review.edge.record)
+        doubt = next((person.doubt for person in (*writers, *carriers) if person.doubt), "")
+        if doubt:
+            return f"a commit with it or with the code does not certainly say who made it: {doubt}"
+        names = frozenset[str]().union(*(person.names for person in writers))
+        reviewers = [
             name
             for name in (
                 review.reviewer,
@@ -135,22 +138,17 @@ class Reviewers:
             )
             if name
         ]
-        same = next((name for name in called if parse_identity(name) & writers), None)
+        same = next((name for name in reviewers if parse_identity(name) & names), None)
         if same is not None:
             return f"{same} contributed to the code"
-        carrier = next(
-            (
-                contributors
-                for contributors in diff.contributors_of_record(review.edge.record)
-                if contributors.names & writers
-            ),
-            None,
-        )
-        return (
-            None
-            if carrier is None
-            else f"it was recorded by {carrier.label}, who contributed to the code"
-        )
+        carrier = next((person for person in carriers if person.names & names), None)
+        if carrier is not None:
+            return f"it was recorded by {carrier.label}, who contributed to the code"
+        committed = frozenset[str]().union(*(person.names for person in carriers))
+        other = next((name for name in reviewers if not parse_identity(name) & committed), None)
+        if other is not None and carriers:
+            return f"it names {other}, but {carriers[0].label} committed it"
+        return None
 
     def _writers(self, diff: TrailDiff, placement: Placement) -> Iterator[Contributors]:
         """Yield the contributors of the records of an edit and of its lines in this branch."""

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Final
 
 from vibes_lsp.checks.log_lines import LinesOnDisk, lines_at
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.git.contributors import Contributors, configured_user, contributors_of
+from vibes_lsp.git.contributors import (
+    Contributors,
+    commits_of,
+    configured_user,
+    contributors_of,
+)
 from vibes_lsp.git.log_additions import ids_added
 from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.vocabulary import EdgeType
@@ -82,8 +87,16 @@ class TrailDiff:
 
     @cached_property
     def contributors(self) -> Mapping[str, Contributors]:
-        """The authors and committers of each commit of the branch."""
-        return contributors_of(self.repository, self.revisions)
+        """The contributors of each commit of the branch.
+
+        Where a commit does not certainly say who made it, everyone who contributed to the branch
+        may have.
+        """
+        contributors = contributors_of(
+            self.repository, commits_of(self.repository, self.head, self.commit)
+        )
+        everyone = frozenset[str]().union(*(person.names for person in contributors.values()))
+        return {commit: _possibly(person, everyone) for commit, person in contributors.items()}
 
     @cached_property
     def user(self) -> Contributors:
@@ -130,10 +143,15 @@ class TrailDiff:
         """
         try:
             resolved = self.repository.resolve(commit) if _HASH.fullmatch(commit) else ""
-            return (
-                list(contributors_of(self.repository, [resolved], alone=True).values())
-                if resolved.startswith(commit.lower()) and resolved
-                else []
-            )
+            if not resolved or not resolved.startswith(commit.lower()):
+                return []
+            person = contributors_of(self.repository, [resolved])[resolved]
         except HistoryUnavailable:
             return []
+        branch = (contributors.names for contributors in self.contributors.values())
+        return [_possibly(person, frozenset[str]().union(*branch))]
+
+
+def _possibly(person: Contributors, everyone: frozenset[str]) -> Contributors:
+    """Return the contributors of a commit; everyone if it does not certainly say who they are."""
+    return replace(person, names=everyone | person.names) if person.doubt else person

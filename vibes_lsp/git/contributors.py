@@ -1,24 +1,31 @@
-"""Who made commits, as git records it; nothing proves these names."""
+"""Who made commits, as their objects say; nothing proves these names.
+
+Commits are read as they are: `git log` recodes names by the encoding that a commit declares, and
+takes the first of several authors, so it can show another name than other programs do.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.git.process import run_git
 from vibes_lsp.git.repository import Repository
+from vibes_lsp.model.escaping import single_line
 
 _SHARED: Final = frozenset({"noreply@github.com"})
 """Committer of everything done on a host's web pages, which identifies no person."""
-_FORMAT: Final = (
-    "--format=%H%x00%an%x00%ae%x00%cn%x00%ce"
-    "%x00%(trailers:key=Co-authored-by,valueonly,unfold,separator=%x1f)"
-)
-_FIELDS: Final = 6
-_BATCH: Final = 200
+_IDENTITY: Final = re.compile(rb"([^<>\0]*)<([^<>\0]*)> -?\d+ [+-]\d+")
+"""Who and when, as in a commit's header."""
+_CO_AUTHOR: Final = re.compile(r"^co-authored-by[ \t]*:(.*)$", re.IGNORECASE | re.MULTILINE)
+_CONTINUED: Final = re.compile(r"\r?\n[ \t]+")
+_PEOPLE: Final = (b"author", b"committer")
+_UTF8: Final = frozenset({b"utf-8", b"utf8"})
+_MAX_ENCODING: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +35,12 @@ class Contributors:
     Attributes:
         names: Their names and addresses, normalized.
         label: The author, for display.
+        doubt: Why the commit does not certainly say who made it; empty if it does.
     """
 
     names: frozenset[str]
     label: str
+    doubt: str = ""
 
 
 def normalize_identity(text: str) -> str:
@@ -48,44 +57,74 @@ def parse_identity(text: str) -> frozenset[str]:
     return frozenset(normalize_identity(part) for part in parts) - {""}
 
 
-def contributors_of(
-    repository: Repository, revisions: Sequence[str], *, alone: bool = False
-) -> dict[str, Contributors]:
-    """Return who made each commit.
-
-    Args:
-        repository: The repository.
-        revisions: As for `git log`; hashes if `alone`.
-        alone: Whether to leave out the ancestors of the revisions.
+def commits_of(repository: Repository, head: str, base: str) -> list[str]:
+    """Return the commits from `head` back that `base` does not have, newest first.
 
     Raises:
         HistoryUnavailable: Git fails.
     """
-    options = ("--no-walk",) if alone else ()
-    contributors: dict[str, Contributors] = {}
-    for start in range(0, len(revisions), _BATCH):
-        batch = revisions[start : start + _BATCH]
-        output = run_git(
-            repository.root,
-            "log",
-            "-z",
-            "--no-show-signature",
-            "--no-mailmap",
-            "--encoding=UTF-8",
-            _FORMAT,
-            *options,
-            *batch,
-            "--",
-        )
-        parts = output.decode("utf-8", "replace").split("\0")
-        for at in range(0, len(parts) - _FIELDS + 1, _FIELDS):
-            commit, author, address, committer, committer_address, co_authors = parts[
-                at : at + _FIELDS
-            ]
-            contributors[commit] = _contributors(
-                (author, address), (committer, committer_address), co_authors.split("\x1f")
-            )
+    return run_git(repository.root, "rev-list", head, f"^{base}", "--").decode().split()
+
+
+def contributors_of(repository: Repository, commits: Iterable[str]) -> dict[str, Contributors]:
+    """Return who made each commit.
+
+    Args:
+        repository: The repository.
+        commits: Full hashes.
+
+    Raises:
+        HistoryUnavailable: A commit cannot be read.
+    """
+    contributors = {}
+    for commit in commits:
+        content = repository.objects.raw_commit(commit)
+        if content is None:
+            raise HistoryUnavailable(f"git cannot read commit {commit[:8]}")
+        contributors[commit] = _contributors_in(content)
     return contributors
+
+
+def _contributors_in(commit: bytes) -> Contributors:
+    """Return the contributors that a commit object names."""
+    header, _, message = commit.partition(b"\n\n")
+    fields = [line.partition(b" ")[::2] for line in header.split(b"\n")]
+    people = {key: [value for name, value in fields if name == key] for key in _PEOPLE}
+    identities = [_identity(value) for values in people.values() for value in values]
+    trailers = _CO_AUTHOR.findall(_CONTINUED.sub(" ", message.decode("utf-8", "replace")))
+    author, committer = (identities + [("", "")] * 2)[:2]
+    contributors = _contributors(author, committer, trailers)
+    return replace(contributors, doubt=_doubt(fields, people, identities))
+
+
+def _identity(value: bytes) -> tuple[str, str]:
+    """Return name and address of an author or committer; empty ones where it is malformed."""
+    match = _IDENTITY.fullmatch(value)
+    if match is None:
+        return "", ""
+    name, address = (part.strip().decode("utf-8", "replace") for part in match.groups())
+    return name, address
+
+
+def _doubt(
+    fields: Sequence[tuple[bytes, bytes]],
+    people: Mapping[bytes, Sequence[bytes]],
+    identities: Sequence[tuple[str, str]],
+) -> str:
+    """Return why a commit does not certainly say who made it; empty if it does."""
+    encodings = [value for name, value in fields if name == b"encoding"]
+    foreign = [value for value in encodings if value.lower() not in _UTF8]
+    if foreign:
+        declared = foreign[0][:_MAX_ENCODING].decode("ascii", "backslashreplace")
+        return f"its names are in the encoding {single_line(declared, _MAX_ENCODING)}"
+    for role, values in people.items():
+        if len(values) != 1:
+            return f"it has {len(values)} {role.decode()}s"
+    if any("\ufffd" in part for identity in identities for part in identity):
+        return "a name in it is not UTF-8"
+    if not all(part for identity in identities for part in identity):
+        return "a name or an address in it is empty or malformed"
+    return ""
 
 
 def configured_user(repository: Repository) -> Contributors:

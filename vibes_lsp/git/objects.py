@@ -196,6 +196,11 @@ class GitObjects:
             author[1].decode("utf-8", "replace").strip() if author else "",
         )
 
+    def raw_commit(self, commit: str) -> bytes | None:
+        """Return the bytes of a commit by its full hash; None if it cannot be read."""
+        obj = self._object(commit) if _HASH.fullmatch(commit) else None
+        return obj.content if obj is not None and obj.kind == b"commit" else None
+
     def subject(self, name: str) -> str | None:
         """Return the first paragraph of a commit's message on one line; None without the commit.
 
