@@ -24,9 +24,7 @@ from vibes_lsp.ingest.event_log import (
     REPEATED,
     LoggedEvent,
     read_event_log,
-    read_last_payload,
 )
-from vibes_lsp.ingest.fold import explain_payload
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_beginning
@@ -51,7 +49,7 @@ def agent_steps(directory: AuditDir, home: UserHome, now: datetime) -> Iterator[
         yield _installed(report)
         yield from _hooks(report, directory.project, home)
         yield from _trust(report, is_proven=bool(events))
-        yield from _events(agent, directory, events, now, is_hooked=hooked)
+        yield from _events(agent, events, now, is_hooked=hooked)
     yield from _program(is_hooked=is_hooked)
     strange = [event for event in logged if event.agent == NO_AGENT]
     if strange:
@@ -161,7 +159,6 @@ def _trust(report: AgentReport, *, is_proven: bool) -> Iterator[Step]:
 
 def _events(
     agent: CodingAgent,
-    directory: AuditDir,
     events: Sequence[LoggedEvent],
     now: datetime,
     *,
@@ -190,16 +187,6 @@ def _events(
             Health.NOTE,
             f"{len(lost)} of the last {pluralize(len(events), 'event', 'events')} "
             f"{'was' if len(lost) == 1 else 'were'} not recorded, most often: {reason}",
-        )
-    payload = read_last_payload(directory, agent.name)
-    if payload is not None:
-        recorded, outcome = explain_payload(directory, payload)
-        would = f"would record {outcome}" if recorded else f"would record nothing: {outcome}"
-        is_expected = recorded or outcome in _EXPECTED
-        yield _step(
-            agent.name,
-            Health.OK if is_expected else Health.NOTE,
-            f"last payload, read again: {would}",
         )
 
 

@@ -1,8 +1,7 @@
 """The log of agents' events, for `vibes doctor`: what was recorded of each, or why not.
 
-It has the last events of each agent without any text of prompts or files, and for each agent its
-last payload with secrets masked. Git ignores its folder, and only its owner can read it. A failure
-to write it changes nothing else.
+It has the last events of each agent without any text of prompts or files. Git ignores its folder,
+and only its owner can read it. A failure to write it changes nothing else.
 """
 
 from __future__ import annotations
@@ -28,17 +27,14 @@ from vibes_lsp.agents.events import (
     SessionStarted,
     TurnEnded,
 )
-from vibes_lsp.agents.sender import parse_payload
 from vibes_lsp.agents.tool_calls import inner
 from vibes_lsp.errors import VibesError
 from vibes_lsp.git.repository import is_tracked
 from vibes_lsp.ingest.record_events import EditedFile
 from vibes_lsp.model.canonical_json import canonical_json, parse_object
-from vibes_lsp.model.members import JsonValue, Members, text
-from vibes_lsp.model.secrets import MASK, MaskingRules, mask_secrets
+from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.config import load_config
 from vibes_lsp.store.files import (
     make_folder,
     make_ignored_folder,
@@ -58,8 +54,6 @@ UNNAMED_EDIT: Final = "the edit is not recorded: its tool's input does not name 
 _MAX_EVENTS: Final = 20
 """Events of each agent that the log keeps."""
 _MAX_LOG: Final = 1 << 20
-_MAX_PAYLOAD: Final = 256 << 10
-"""Largest payload that is kept, in bytes."""
 _LOG: Final = "events.jsonl"
 _MAX_RANGES: Final = 5
 _EVENT_MEMBERS: Final = (
@@ -108,15 +102,12 @@ class EventLog:
     def __init__(self, directory: AuditDir) -> None:
         self._directory = directory
         self._events: list[LoggedEvent] = []
-        self._payloads: dict[str, bytes] = {}
 
     def add(self, moment: datetime, source: EventSource, *, recorded: bool, outcome: str) -> None:
         """Add what became of an event."""
         self._events.append(
             LoggedEvent(format_timestamp(moment), source.agent, source.event, recorded, outcome)
         )
-        if source.payload is not None:
-            self._payloads[source.agent] = source.payload
 
     def save(self) -> None:
         """Write what was added, and remove what is too old to keep; nothing is raised."""
@@ -135,12 +126,6 @@ class EventLog:
         kept = _newest([*read_event_log(self._directory), *self._events])
         lines = b"".join(canonical_json(asdict(event)) + b"\n" for event in kept)
         replace_file(write_temporary(folder, lines, durable=False), folder / _LOG)
-        redaction = load_config(self._directory).config.redaction
-        rules = MaskingRules(redaction.mask, redaction.allow)
-        for agent, payload in self._payloads.items():
-            masked = canonical_json(_masked(parse_payload(payload), rules))
-            path = folder / _payload_name(agent)
-            replace_file(write_temporary(folder, masked, durable=False), path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,21 +135,10 @@ class EventSource:
     Attributes:
         agent: The agent, or `NO_AGENT`.
         event: The agent's own names of event and tool.
-        payload: What it sent, if that may be kept.
     """
 
     agent: str = NO_AGENT
     event: str = ""
-    payload: bytes | None = None
-
-
-def source_of(agent: str | None, payload: Members, raw_payload: bytes) -> EventSource:
-    """Return who sent a payload."""
-    return EventSource(
-        agent or NO_AGENT,
-        event_name(payload),
-        raw_payload if agent is not None and len(raw_payload) <= _MAX_PAYLOAD else None,
-    )
 
 
 def event_name(payload: Members) -> str:
@@ -231,16 +205,6 @@ def read_event_log(directory: AuditDir) -> list[LoggedEvent]:
     return events
 
 
-def read_last_payload(directory: AuditDir, agent: str) -> Members | None:
-    """Return an agent's last payload with secrets masked; None if it is not kept."""
-    path = directory.agent_events / _payload_name(agent)
-    try:
-        content = None if is_tracked(path) else read_file(path, limit=8 * _MAX_PAYLOAD)
-        return None if content is None else parse_payload(content)
-    except VibesError:
-        return None
-
-
 def _newest(events: Iterable[LoggedEvent]) -> list[LoggedEvent]:
     """Return the last events of each agent, in their order."""
     listed = list(events)
@@ -249,27 +213,3 @@ def _newest(events: Iterable[LoggedEvent]) -> list[LoggedEvent]:
         by_agent[event.agent].append(number)
     kept = {number for numbers in by_agent.values() for number in numbers[-_MAX_EVENTS:]}
     return [event for number, event in enumerate(listed) if number in kept]
-
-
-def _payload_name(agent: str) -> str:
-    return f"last-{re.sub('[^a-z0-9]+', '-', agent.lower())}.json"
-
-
-def _masked(value: JsonValue, rules: MaskingRules) -> JsonValue:
-    """Return a value with the secrets in its texts masked."""
-    if isinstance(value, str):
-        return mask_secrets(value, rules)[0]
-    if isinstance(value, list):
-        return [_masked(part, rules) for part in value]
-    if isinstance(value, dict):
-        masked_names = ((mask_secrets(name, rules)[0], part) for name, part in value.items())
-        return {name: _masked_member(name, part, rules) for name, part in masked_names}
-    return value
-
-
-def _masked_member(name: str, value: JsonValue, rules: MaskingRules) -> JsonValue:
-    """Return a member's value masked; a text may be a secret by the name of its member alone."""
-    masked = _masked(value, rules)
-    if isinstance(masked, str) and mask_secrets(f'{name} = "{masked}"', rules)[1]:
-        return MASK
-    return masked

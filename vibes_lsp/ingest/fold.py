@@ -19,7 +19,7 @@ from typing import Final
 from vibes_lsp.agents.codex import CodexSessionFiles
 from vibes_lsp.agents.current_session import awaits_session_file, find_reasoning
 from vibes_lsp.agents.edited_lines import ResolvedEdit, resolve_edits, why_unresolved
-from vibes_lsp.agents.events import AgentEvent, FileEdit, FilesEdited, FilesRead
+from vibes_lsp.agents.events import AgentEvent, FileEdit, FilesEdited
 from vibes_lsp.agents.line_ends import in_encoding_of
 from vibes_lsp.anchors.encodings import UnknownEncoding
 from vibes_lsp.errors import (
@@ -29,7 +29,6 @@ from vibes_lsp.errors import (
     VibesError,
 )
 from vibes_lsp.git.project_files import read_source
-from vibes_lsp.git.stored_files import StoredFiles
 from vibes_lsp.ingest.command_files import (
     CommandFile,
     CommandFiles,
@@ -47,16 +46,13 @@ from vibes_lsp.ingest.hook import end_folding, has_waiting_events
 from vibes_lsp.ingest.record_events import EditedFile, EventRecorder
 from vibes_lsp.ingest.spool import (
     WaitingEvent,
-    event_of,
     owned_path,
     read_batch,
     without_overwrites,
     without_repeats,
 )
-from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.patience import LOCK, READER, SAVING, Wait
-from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.recorder import Recorder, utc_now
 from vibes_lsp.recording.spool import RETENTION_SECONDS
 from vibes_lsp.store.audit_dir import AuditDir
@@ -135,7 +131,6 @@ def _fold(directory: AuditDir, now: Callable[[], datetime], *, with_homes: bool)
     log = EventLog(directory)
     command_files = CommandFiles(directory)
     session_files = CodexSessionFiles(directory.project)
-    stored = StoredFiles(directory.project)
     try:
         while batch := read_batch(directory, now(), done):
             complete = _with_session_files(batch, session_files, command_files.sessions)
@@ -149,10 +144,7 @@ def _fold(directory: AuditDir, now: Callable[[], datetime], *, with_homes: bool)
                 recorded, outcome = _record(events, waiting, edited.get(number, ()))
                 if waiting.event is not None and outcome != REPEATED:
                     new_events.append((waiting.event, waiting.received))
-                source = waiting.source
-                if _has_hidden_text(directory, stored, waiting.event, edited.get(number, ())):
-                    source = replace(source, payload=None)
-                log.add(waiting.moment, source, recorded=recorded, outcome=outcome)
+                log.add(waiting.moment, waiting.source, recorded=recorded, outcome=outcome)
             reported = {file.path for files in edited.values() for file in files}
             for changed in command_files.changed(new_events, reported):
                 clock.moment = datetime.fromtimestamp(changed.moment / 1e9, UTC)
@@ -181,30 +173,6 @@ def _fold_homes(batch: Sequence[WaitingEvent]) -> None:
     for home in homes:
         with suppress(OSError, VibesError):
             fold_events(AuditDir(home), patience=READER, with_homes=False)
-
-
-def _has_hidden_text(
-    directory: AuditDir,
-    stored: StoredFiles,
-    event: AgentEvent | None,
-    edited: Sequence[EditedFile],
-) -> bool:
-    """Return whether an event edits or reads a file whose text git does not store."""
-    paths = [file.path for file in edited]
-    if event is not None and isinstance(event.action, FilesRead):
-        paths += [
-            relative
-            for path in event.action.paths
-            if (relative := project_path(directory.project, path)) is not None
-        ]
-    for path in stored.filters(paths):
-        try:
-            text = read_source(directory.project, path)
-        except UnreadableFile:
-            return True
-        if stored.hiding_filter(path, text) is not None:
-            return True
-    return False
 
 
 def _remove_abandoned(directory: AuditDir, present: datetime) -> None:
@@ -323,18 +291,6 @@ def _when_written(
         replace(waiting, event=waiting.event and replace(waiting.event, reasoning=text or None))
         for waiting, text in zip(batch, thoughts, strict=True)
     ]
-
-
-def explain_payload(directory: AuditDir, payload: Members) -> tuple[bool, str]:
-    """Return whether anything would be recorded of a payload now, and what; writes nothing."""
-    try:
-        event, reason = event_of(directory, payload)
-        if event is None:
-            return False, reason
-        waiting = WaitingEvent("payload", None, 0, event, EventSource(), "")
-        return outcome_of(event, _resolve(directory, [waiting]).get(0, ()))
-    except Exception as error:  # noqa: BLE001  # the payload is untrusted
-        return False, f"internal error: {type(error).__name__}"
 
 
 def _resolve_when_saved(

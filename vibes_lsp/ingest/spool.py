@@ -26,10 +26,11 @@ from vibes_lsp.errors import (
 )
 from vibes_lsp.git.repository import tracked_names, was_committed
 from vibes_lsp.ingest.event_log import (
+    NO_AGENT,
     NOTHING_TO_RECORD,
     REPEATED,
     EventSource,
-    source_of,
+    event_name,
 )
 from vibes_lsp.ingest.hook import LARGE, MAX_PAYLOAD, NAMED
 from vibes_lsp.model.members import Members
@@ -153,12 +154,8 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
         else:
             payload = parse_payload(raw_payload)
             agent = agent_of(payload)
-            source = source_of(None if agent is None else agent.value, payload, raw_payload)
+            source = EventSource(NO_AGENT if agent is None else agent.value, event_name(payload))
             event, reason = event_of(directory, payload, is_named=NAMED in path.stem)
-            if reason in (_ELSEWHERE, OFF_REASON) or (
-                event is not None and event.visit is not None
-            ):
-                source = replace(source, payload=None)  # it is another project's
             event = None if event is None else without_overwrites(event, moment)
     except MalformedJson:
         reason = "the payload is no JSON object"
