@@ -93,7 +93,7 @@ def by_what_it_came_to(
 ) -> dict[str, Any]:
     """The file of a finished completion lists what is still to be written."""
     done = {
-        "held": found,
+        **found,
         "final": True,
         "records": forged,
         "result": {"annotationId": forged[0]["annotation_id"]},

@@ -8,7 +8,13 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.unit.recording.projects import MODEL, SOURCE, TOOL
-from tests.unit.recording.request_builders import Completion, edge_request, review_request
+from tests.unit.recording.request_builders import (
+    Completion,
+    edge_request,
+    function_request,
+    read_request,
+    review_request,
+)
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording import (
     Command,
@@ -132,7 +138,7 @@ def _record_all(recorder: Recorder) -> dict[str, str]:
     session = recorder.start_session(
         TOOL, MODEL, description="All of it", agent_name="lead", agent_type="orchestrator"
     ).session_id
-    read = recorder.record_read(session, ["src/a.py"]).command_hash
+    read = recorder.execute(read_request(session, "src/a.py")).command_hash
     command = Command("make digest", CommandType.SHELL, 0, OUTPUT, "src")
     ran = recorder.execute(RecordCommand(session_id=session, command=command)).command_hash
     decision = Decision(
@@ -150,8 +156,8 @@ def _record_all(recorder: Recorder) -> dict[str, str]:
         decision=decision,
     )
     line = recorder.annotate_lines("src/a.py", 4, 6, "create", mine)
-    function = recorder.annotate_function(
-        "src/a.py", "same", "create", mine, signature="(one, other)"
+    function = recorder.execute(
+        function_request("src/a.py", "same", "create", mine, signature="(one, other)")
     )
     changed = recorder.annotate_lines(
         "src/a.py",

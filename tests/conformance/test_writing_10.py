@@ -8,6 +8,7 @@ import pytest
 
 from tests.conformance.requirement import rfc_writer
 from tests.unit.recording.projects import MODEL, TOOL, new_project
+from tests.unit.recording.request_builders import function_request
 from vibes_lsp.recording import Origin, RiskSignal
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def scored(root: Path, scoring: object, *, function: bool = False) -> dict[str, 
         tool=TOOL, model=MODEL, signals=(RiskSignal("org:sensitive", 0.5, "stores keys"),)
     )
     if function:
-        recorded = project.recorder.annotate_function("a.py", "digest", "modify", origin)
+        recorded = project.recorder.execute(function_request("a.py", "digest", "modify", origin))
     else:
         recorded = project.recorder.annotate_lines("a.py", 4, 6, "modify", origin)
     [record] = project.records("function" if function else "line")

@@ -79,7 +79,7 @@ REQUESTS: Final[dict[str, tuple[str, Callable[[str], tuple[str, Any]]]]] = {
         ),
     ),
     "record": (
-        "vibes_lsp.recording.idempotent_execution:Execution.execute",
+        "vibes_lsp.recording.recorder:Recorder._execute_once",
         lambda uri: (
             "workspace/executeCommand",
             {

@@ -17,6 +17,7 @@ from tests.cli.hook_repository import executable
 from tests.cli.run_vibes import vibes
 from tests.stories.waiting_edits import ALPHA, BETA, GAMMA, waiting
 from tests.stories.workspace import BY, LOG, Workspace
+from tests.unit.recording.request_builders import read_request
 from vibes_lsp.model.vocabulary import Verdict
 from vibes_lsp.recording import (
     Model,
@@ -68,7 +69,7 @@ def ask_without_edit(work: Workspace) -> None:
         session = recorder.start_session(Tool("Some Tool", "1"), Model("some-model", "1"))
         prompt = Prompt("What does it do?", PromptType.USER_INSTRUCTION)
         recorder.execute(RecordPrompt(session_id=session.session_id, prompt=prompt))
-        recorder.record_read(session.session_id, ["app.py"])
+        recorder.execute(read_request(session.session_id, "app.py"))
         recorder.end_session(session.session_id)
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tests import forked
 from tests.cli.run_vibes import vibes
 from tests.trails import Repository
+from tests.unit.recording.request_builders import decision_request
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.recording import (
     Decision,
@@ -86,7 +87,7 @@ class Workspace(Repository):
         """Record a decision, which no record refers to, in the manifest or in the journal only."""
         options = (DecisionOption("a", "one way"), DecisionOption("b", "another"))
         recorder = Recorder(self.path, now=self.now)
-        recorder.record_decision(Decision(point, options, "a", "It was shorter."))
+        recorder.execute(decision_request(Decision(point, options, "a", "It was shorter.")))
         if fold:
             recorder.close()
 

@@ -26,6 +26,7 @@ from vibes_lsp.recording import (
     Confidence,
     Decision,
     DecisionOption,
+    Function,
     Model,
     Origin,
     Position,
@@ -33,9 +34,11 @@ from vibes_lsp.recording import (
     PromptType,
     Range,
     Reasoning,
+    RecordAnnotation,
     RecordDelegation,
     Recorder,
     RecordInlineCompletion,
+    RecordRead,
     RecordReview,
     ReviewScope,
     RiskSignal,
@@ -235,7 +238,7 @@ class _Shop:
                 agent_type="sub-agent",
             )
         ).child_session_id
-        recorder.record_read(child, ["src/auth.py"])
+        recorder.execute(RecordRead(session_id=child, files=("src/auth.py",)))
         task = Prompt("Test the checks of a password.", PromptType.USER_INSTRUCTION)
         recorder.annotate_lines(
             "tests/test_auth.py", 6, 11, "create", Origin(session_id=child, prompt=task)
@@ -264,8 +267,14 @@ class _Shop:
                 PromptType.CHAT_MESSAGE,
                 ("src/mail.py",),
             )
-            recorder.annotate_function(
-                "src/mail.py", "expired", "create", Origin(session_id=session, prompt=prompt)
+            recorder.execute(
+                RecordAnnotation(
+                    file="src/mail.py",
+                    function=Function("expired"),
+                    action="create",
+                    session_id=session,
+                    prompt=prompt,
+                )
             )
             recorder.end_session(session)
             recorder.execute(_approval_of("src/mail.py"))

@@ -39,8 +39,7 @@ from vibes_lsp.recording.arguments import (
     Tool,
     WrongArgument,
 )
-from vibes_lsp.recording.idempotent_execution import ABANDONED_AFTER
-from vibes_lsp.recording.recorder import Recorder
+from vibes_lsp.recording.recorder import ABANDONED_AFTER, Recorder
 from vibes_lsp.recording.requests import (
     EndSession,
     MarkLost,

@@ -1,7 +1,7 @@
 """Record inline completions: one annotation each, however many parts are accepted. Decisions only.
 
 Each part makes the annotation that would be written if it were the last. It is stored as pending,
-and so visible at once, until `execution` records it (`docs/recording.md`).
+and so visible at once, until `accepted_completions` records it (`docs/recording.md`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.recording.context import RecordingContext
 from vibes_lsp.recording.paths import source_text
 from vibes_lsp.recording.requests import RecordInlineCompletion
-from vibes_lsp.recording.spool import PendingCompletion
+from vibes_lsp.recording.spool import InlineCompletion
 from vibes_lsp.recording.text_edits import (
     AppliedEdit,
     LineColumn,
@@ -36,12 +36,12 @@ class AcceptedPart:
     """An inline completion after one more part was accepted.
 
     Attributes:
-        pending: All parts so far.
+        completion: All parts so far.
         text: The text with them.
         is_separate: Whether the earlier parts are an annotation of their own, to be recorded first.
     """
 
-    pending: PendingCompletion
+    completion: InlineCompletion
     text: Text
     is_separate: bool
 
@@ -50,7 +50,7 @@ def accept_part(
     context: RecordingContext,
     path: str,
     request: RecordInlineCompletion,
-    earlier: PendingCompletion | None,
+    earlier: InlineCompletion | None,
     earlier_text: Text | None,
 ) -> AcceptedPart:
     """Return a completion after a part, or all of it, was accepted.
@@ -93,19 +93,19 @@ def accept_part(
         records = draft_annotation(context, action, contexts, LineSpan(path, now, *lines)).records
     if context.hides(path, now):
         replaced = ()
-    pending = PendingCompletion(
+    completion = InlineCompletion(
         path, parts, contexts, context.timestamp, action, lines, replaced, tuple(records)
     )
-    return AcceptedPart(pending, now, is_separate)
+    return AcceptedPart(completion, now, is_separate)
 
 
 def redraft(
     context: RecordingContext,
-    pending: PendingCompletion,
+    pending: InlineCompletion,
     current: Text,
     accepted_text: Text | None,
-) -> Sequence[Members]:
-    """Return the records of a completion for the current text; none when it was undone.
+) -> tuple[Sequence[Members], tuple[int, int] | None]:
+    """Return the records of a completion for the current text, and its lines; none if undone.
 
     Where a person has changed it, the records are those of the moment of acceptance: they say what
     the AI wrote.
@@ -119,14 +119,15 @@ def redraft(
     """
     [location] = locate_from(accepted_text, [_anchored_range(pending)], current)
     if location.start is None or location.end is None:
-        return []
+        return [], None
     if location.sure:
         accepted = replace(context, now=parse_timestamp(pending.timestamp) or context.now)
         span = LineSpan(pending.path, current, location.start, location.end)
-        return draft_annotation(accepted, pending.action, pending.contexts, span).records
+        draft = draft_annotation(accepted, pending.action, pending.contexts, span)
+        return draft.records, (location.start, location.end)
     lines = current.lines[location.start - 1 : location.end]
     is_undone = all(not line.strip() or line.strip() in pending.replaced for line in lines)
-    return [] if is_undone else pending.records
+    return ([], None) if is_undone else (pending.records, pending.lines)
 
 
 def _apply(
@@ -164,7 +165,7 @@ def _ends(request: RecordInlineCompletion) -> tuple[LineColumn, LineColumn]:
 
 
 def _carried(
-    earlier: PendingCompletion | None,
+    earlier: InlineCompletion | None,
     earlier_text: Text | None,
     applied: AppliedEdit,
     before: str | None,
@@ -186,7 +187,7 @@ def _are_apart(content: str, lines: tuple[int, int], other_lines: tuple[int, int
     return any(line.strip() for line in Text(content).lines[first[1] : second[0] - 1])
 
 
-def _anchored_range(pending: PendingCompletion) -> AnchoredRange:
+def _anchored_range(pending: InlineCompletion) -> AnchoredRange:
     record = pending.records[0]
     start, end = pending.lines or (1, 1)
     return AnchoredRange(

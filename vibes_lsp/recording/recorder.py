@@ -1,28 +1,29 @@
 """`Recorder`: executes requests on one trail, for our adapters and for other programs.
 
-`docs/recording.md` is the guide for other programs.
+A use case is decided on the trail's current state and written whole, once for each request id. One
+thread of the program does so at a time; the spool's lock keeps programs with the same request
+apart. `docs/recording.md` is the guide for other programs.
 """
 
 from __future__ import annotations
 
+import threading
 import uuid
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any, Final, Self, TypeVar, cast
 
-from vibes_lsp.errors import RefusedWrite, VibesError, report
+from vibes_lsp.errors import OutdatedIndex, RefusedWrite, VibesError, report
+from vibes_lsp.git.given_up_commits import take_back
+from vibes_lsp.git.missing_trail import refuse_missing_trail
+from vibes_lsp.git.stored_files import StoredFiles
 from vibes_lsp.model.members import Members
+from vibes_lsp.recording.accepted_completions import AcceptedCompletions
 from vibes_lsp.recording.annotations import record_annotation
-from vibes_lsp.recording.arguments import (
-    Decision,
-    Function,
-    Model,
-    Tool,
-    WrongArgument,
-)
+from vibes_lsp.recording.arguments import Model, Tool, WrongArgument
 from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.corrections import mark_lost, reanchor
 from vibes_lsp.recording.edges import record_edge
@@ -32,7 +33,7 @@ from vibes_lsp.recording.entries import (
     record_prompt,
     record_read,
 )
-from vibes_lsp.recording.idempotent_execution import ABANDONED_AFTER, Execution
+from vibes_lsp.recording.paths import project_path
 from vibes_lsp.recording.requests import (
     EndSession,
     MarkLost,
@@ -68,7 +69,11 @@ from vibes_lsp.recording.results import (
 )
 from vibes_lsp.recording.reviews import record_review
 from vibes_lsp.recording.sessions import end_session, record_delegation, start_session
-from vibes_lsp.store.audit_dir import AuditDir, find_audit_dir
+from vibes_lsp.recording.spool import CompletedRequest, Spool, request_name
+from vibes_lsp.store.audit_dir import CONFIG_NAME, AuditDir, find_audit_dir
+from vibes_lsp.store.config import LoadedConfig, load_config
+from vibes_lsp.store.writer import AuditWriter
+from vibes_lsp.trail.trail import Trail
 
 _USE_CASES: Final[
     dict[type[Request[Any]], tuple[type[Result], Callable[..., tuple[Draft, Any]]]]
@@ -88,6 +93,10 @@ _USE_CASES: Final[
 }
 """The type of each request's result, and the function that decides which records it writes."""
 
+
+ABANDONED_AFTER: Final = 30.0
+"""Seconds after which any program may record another's pending completion: the other one has died,
+or it would have recorded it."""
 
 _T = TypeVar("_T")
 
@@ -133,7 +142,17 @@ class Recorder:
             place if isinstance(place, AuditDir) else find_audit_dir(Path(place))
         )
         self.now: Final = now
-        self._execution: Final = Execution(self.directory, now=now, new_id=new_id)
+        self._new_id = new_id
+        self._trail: Final = Trail(self.directory, uses_saved=True)
+        self._writer: Final = AuditWriter(self.directory)
+        self._at_once: Final = AuditWriter(self.directory, waits=False)
+        self._stored_files: Final = StoredFiles(self.directory.project)
+        self._spool: Final = Spool(self.directory)
+        self._completions: Final = AcceptedCompletions(
+            self._spool, self._context, self._append_missing
+        )
+        self._config: LoadedConfig | None = None
+        self._threads: Final = threading.RLock()
 
     def __enter__(self) -> Self:
         return self
@@ -151,16 +170,27 @@ class Recorder:
                 entries stay in the journal.
             UnsupportedVersion: The manifest is of a version that we must not change (R11).
         """
-        self._execution.record_pending(others_after=ABANDONED_AFTER)
-        self._execution.close()
+        with self._exclusive():
+            self._completions.record_pending(others_after=ABANDONED_AFTER)
+            self._trail.close()
+        self._spool.remove_old()
+        self._writer.close()
+        self._at_once.fold_own()
 
     def flush(self) -> None:
         """As `close`, while a program pauses: recent inline completions go on waiting.
 
         It does not wait for another program that folds the journal: that one folds all entries.
         """
-        self._execution.record_pending(own_after=ABANDONED_AFTER, others_after=ABANDONED_AFTER)
-        self._execution.flush()
+        with self._exclusive():
+            self._completions.record_pending(
+                own_after=ABANDONED_AFTER, others_after=ABANDONED_AFTER
+            )
+        self._spool.remove_old()
+        self._writer.close(wait=False)
+        self._at_once.fold_own(wait=False)
+        with self._exclusive():
+            self._trail.refresh()
 
     def finish(self, *, wait: bool = True) -> VibesError | None:
         """Close, or flush if not `wait`, after an answer was given; never raises.
@@ -193,18 +223,18 @@ class Recorder:
             raise error.in_camel_case() from None
 
     def _execute(self, request: Request[Any]) -> Result:
-        match request:
-            case RecordInlineCompletion():
-                return self._execution.execute_completion(request)
-            case RecordAnnotation() | RecordReview():
-                self._execution.record_pending_in(request.path, request.text)
-            case EndSession():
-                self._execution.record_pending(session_id=request.session_id)
+        if isinstance(request, RecordInlineCompletion):
+            with self._exclusive():
+                return self._completions.accept(request)
         if type(request) not in _USE_CASES:
             raise WrongArgument("request", f"expected a request, not {shortened(request)}")
+        if isinstance(request, RecordAnnotation | RecordReview):
+            self._record_pending_in(request.path, request.text)
+        elif isinstance(request, EndSession):
+            self.record_pending_completions(session_id=request.session_id)
         kind, decide = _USE_CASES[type(request)]
-        result = self._execution.execute(
-            kind, request.request_id, lambda context: decide(context, request)
+        result = self._execute_once(
+            kind, request.request_id, lambda context: decide(context, request), self._writer
         )
         if isinstance(request, EndSession):
             self.finish()  # what fails now is tried again, and reported, at the next finish
@@ -275,65 +305,6 @@ class Recorder:
             )
         )
 
-    def annotate_function(
-        self,
-        path: Path | str,
-        name: str,
-        action: str,
-        origin: Origin,
-        *,
-        signature: str | None = None,
-        lines: tuple[int, int] | None = None,
-        text: str | None = None,
-        request_id: str | None = None,
-    ) -> Recorded:
-        """Record that an AI wrote or changed a function, method or class (RFC 7.4).
-
-        Args:
-            path: The file.
-            name: As in the source, qualified or not.
-            action: As for `annotate_lines`.
-            origin: Who did it, and why.
-            signature: Parameters and return type.
-            lines: Its lines; needed only where it cannot be found by its name.
-            text: As for `annotate_lines`.
-            request_id: See the class.
-        """
-        start, end = lines or (None, None)
-        return self.execute(
-            RecordAnnotation(
-                file=str(path),
-                function=Function(name, signature),
-                line_start=start,
-                line_end=end,
-                action=action,  # type: ignore[arg-type]  # checked by the request
-                text=text,
-                request_id=request_id,
-                **_members_of(origin),
-            )
-        )
-
-    def record_read(
-        self, session_id: str, files: Sequence[str], *, request_id: str | None = None
-    ) -> RecordedCommand:
-        """Record that a session has read files; they inform its next annotation."""
-        return self.execute(
-            RecordRead(
-                session_id=session_id,
-                files=files,  # type: ignore[arg-type]  # any sequence
-                request_id=request_id,
-            )
-        )
-
-    def record_decision(
-        self, decision: Decision, *, request_id: str | None = None
-    ) -> RecordedDecision:
-        """Record a decision (RFC 6.6); annotations may refer to its hash."""
-        if not isinstance(decision, Decision):
-            raise WrongArgument("decision", f"expected a Decision, not {shortened(decision)}")
-        members = {member.name: getattr(decision, member.name) for member in fields(Decision)}
-        return self.execute(RecordDecision(request_id=request_id, **members))
-
     def record_pending_completions(
         self,
         texts: Mapping[str, str] | None = None,
@@ -351,13 +322,15 @@ class Recorder:
             session_id: Only completions of this session.
             others_after: Of other programs only those whose last part is so many seconds old.
         """
-        return self._execution.record_pending(
-            texts, paths=paths, session_id=session_id, others_after=others_after
-        )
+        with self._exclusive():
+            return self._completions.record_pending(
+                texts, paths=paths, session_id=session_id, others_after=others_after
+            )
 
     def has_pending_completions(self) -> bool:
         """Return whether any program has an inline completion that waits for more parts."""
-        return self._execution.has_pending()
+        with self._exclusive():
+            return any(True for _ in self._spool.list_pending())
 
     def once(self, identity: str, *, by: str) -> bool:
         """Return whether something is done for the first time, or again by what did it first.
@@ -366,8 +339,8 @@ class Recorder:
             identity: What is done; it is remembered as long as a request id.
             by: What does it; the same again if it was interrupted.
         """
-        claimed = self._execution.execute(
-            Claimed, identity, lambda context: (Draft(context.timestamp), Claimed(by))
+        claimed = self._execute_once(
+            Claimed, identity, lambda context: (Draft(context.timestamp), Claimed(by)), self._writer
         )
         return claimed.by == by
 
@@ -377,7 +350,8 @@ class Recorder:
         Raises:
             UnreadableFile: The log cannot be read.
         """
-        return self._execution.read(look)
+        with self._exclusive():
+            return look(self._whole_context(self._writer))
 
     def write_derived(
         self,
@@ -402,14 +376,112 @@ class Recorder:
         Raises:
             UnreadableFile: The log cannot be read.
         """
+        writer = self._at_once if at_once else self._writer
         if request_id is not None and not dry_run:
-            return self._execution.execute(kind, request_id, decide, at_once=at_once)
-        return self._execution.execute_derived(decide, dry_run=dry_run, at_once=at_once)
+            return self._execute_once(kind, request_id, decide, writer)
+        with self._exclusive():
+            draft, result = decide(self._whole_context(writer))
+            if not dry_run:
+                self._append_missing(draft.records, writer)
+            return result
 
     @property
     def warning(self) -> str | None:
         """The warning that the policy is unreadable and defaults were used, if any."""
-        return self._execution.warning
+        problem = None if self._config is None else self._config.problem
+        if problem is None:
+            return None
+        return f"recorded with the default policy: {CONFIG_NAME} cannot be read: {problem.message}"
+
+    def _execute_once(
+        self,
+        kind: type[R],
+        request_id: str | None,
+        decide: Callable[[RecordingContext], tuple[Draft, R]],
+        writer: AuditWriter,
+    ) -> R:
+        """Execute a use case; a request that was executed before returns the same result.
+
+        Args:
+            kind: The type of the result.
+            request_id: The id of the request; None executes it in any case.
+            decide: Returns the records and the result.
+            writer: Writes them.
+
+        Raises:
+            RefusedWrite: The trail cannot be locked or written.
+        """
+        with self._exclusive():
+            if request_id is None:
+                draft, result = self._decide(decide, writer)
+                writer.append(draft.records)
+                return result
+            name, requests = request_name(kind, request_id), self._spool.requests(kind)
+            with self._spool.lock():
+                done = requests.read(name)
+                if done is not None:
+                    self._append_missing(done.records, writer)
+                    return done.result
+                draft, result = self._decide(decide, writer)
+                requests.write(name, CompletedRequest(tuple(draft.records), result))
+                writer.append(draft.records)
+            return result
+
+    def _record_pending_in(self, path: str | None, text: str | None) -> None:
+        """Record a file's pending completions before anything else about it is recorded.
+
+        What was accepted first must come first in the log.
+        """
+        relative = None if path is None else project_path(self.directory.project, path)
+        if relative is not None:
+            texts = {} if text is None else {relative: text}
+            self.record_pending_completions(texts, paths={relative})
+
+    @contextmanager
+    def _exclusive(self) -> Iterator[None]:
+        """Let no other thread use the trail, and end what was read of its index."""
+        with self._threads:
+            try:
+                yield
+            finally:
+                self._trail.end_answer()
+
+    def _decide(
+        self, decide: Callable[[RecordingContext], tuple[Draft, R]], writer: AuditWriter
+    ) -> tuple[Draft, R]:
+        try:
+            return decide(self._context(writer))
+        except OutdatedIndex:  # nothing was recorded yet, and the log itself is read now
+            return decide(self._context(writer))
+
+    def _whole_context(self, writer: AuditWriter) -> RecordingContext:
+        context = self._context(writer)
+        if self._trail.log.problem is not None:  # a part of the log says nothing of the rest
+            raise self._trail.log.problem
+        return context
+
+    def _context(self, writer: AuditWriter | None = None) -> RecordingContext:
+        take_back(self.directory)
+        if not self.directory.log.exists():
+            refuse_missing_trail(self.directory.project)
+        self._trail.refresh()
+        self._config = load_config(self.directory, self._config)
+        return RecordingContext(
+            self._trail,
+            self._config,
+            writer or self._writer,
+            self.now(),
+            self._new_id,
+            self._stored_files,
+        )
+
+    def _append_missing(
+        self, records: Sequence[Members], writer: AuditWriter | None = None
+    ) -> None:
+        self._trail.refresh()
+        (writer or self._writer).append(
+            records, known=lambda identifier: self._trail.log.by_id(identifier) is not None
+        )
 
 
 def _members_of(origin: Origin) -> dict[str, Any]:

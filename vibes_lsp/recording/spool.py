@@ -18,9 +18,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
-from pydantic import Field, TypeAdapter
+from pydantic import TypeAdapter
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.git.repository import is_tracked
@@ -70,8 +70,8 @@ class CompletedRequest(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True)
-class PendingCompletion:
-    """The parts of an inline completion that were accepted so far.
+class InlineCompletion:
+    """An inline completion: the parts that were accepted so far, and what they came to.
 
     Attributes:
         path: The file.
@@ -79,10 +79,13 @@ class PendingCompletion:
         contexts: What the annotation refers to.
         timestamp: When the last part was accepted.
         action: The annotation's action.
-        lines: The annotation's lines in the text in which the last part was accepted; None while
-            everything accepted is white space.
+        lines: The annotation's lines; None while everything accepted is white space, and for a
+            completion that was undone.
         replaced: The lines that the parts replaced, without leading and trailing blanks.
-        records: The annotation and its edges, to be written unless more is accepted.
+        records: The annotation and its edges. While it is pending: to be written unless more is
+            accepted.
+        final: Whether no more parts can follow.
+        result: The result of its request, once it is recorded.
     """
 
     path: str
@@ -93,23 +96,8 @@ class PendingCompletion:
     lines: tuple[int, int] | None = None
     replaced: tuple[str, ...] = ()
     records: tuple[dict[str, Any], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class CompletedCompletion:
-    """What an inline completion came to.
-
-    Attributes:
-        pending: Its parts.
-        final: Whether no more parts can follow.
-        records: The records that were written.
-        result: The result of its request.
-    """
-
-    pending: Annotated[PendingCompletion, Field(alias="held")]
-    final: bool
-    records: tuple[dict[str, Any], ...]
-    result: Recorded
+    final: bool = False
+    result: Recorded = Recorded(None)  # noqa: RUF009  # it is frozen
 
 
 class _TrackedFiles:
@@ -179,19 +167,16 @@ class Spool:
         self.directory: Final = directory
         self._tracked: Final = _TrackedFiles()
         self._requests: Final[dict[type[Result], SpoolFiles[Any]]] = {}
+        adapter = TypeAdapter(InlineCompletion)
         self.pending: Final = SpoolFiles(
             directory.pending_completions,
-            TypeAdapter(PendingCompletion),
-            self._is_pending,
+            adapter,
+            self._is_completion,
             self._tracked,
             _MAX_COMPLETION,
         )
         self.completions: Final = SpoolFiles(
-            directory.spool,
-            TypeAdapter(CompletedCompletion),
-            self._is_completed,
-            self._tracked,
-            _MAX_COMPLETION,
+            directory.spool, adapter, self._is_completion, self._tracked, _MAX_COMPLETION
         )
 
     def requests(self, kind: type[R]) -> SpoolFiles[CompletedRequest[R]]:
@@ -214,7 +199,7 @@ class Spool:
         make_ignored_folder(self.directory.spool)
         return FileLock(self.directory.spool / _LOCK, patience=REQUEST_LOCK).acquire()
 
-    def list_pending(self) -> Iterator[tuple[str, float, PendingCompletion]]:
+    def list_pending(self) -> Iterator[tuple[str, float, InlineCompletion]]:
         """Yield the pending completions: name, seconds since the last part, and value."""
         try:
             paths = sorted(
@@ -257,27 +242,19 @@ class Spool:
                 if (_age(path) or 0) > RETENTION_SECONDS:
                     path.unlink(missing_ok=True)
 
-    def _is_pending(self, pending: PendingCompletion) -> bool:
-        project, path = self.directory.project, pending.path
+    def _is_completion(self, completion: InlineCompletion) -> bool:
+        project, path = self.directory.project, completion.path
         if project_path(project, path) != path or is_bookkeeping(project, path):
             return False
-        if pending.lines is None:
-            return not pending.records
+        if completion.lines is None:
+            return not completion.records
         return is_inline_completion(
             path,
-            pending.action,
-            pending.timestamp,
-            pending.contexts,
-            pending.records,
-            lines=pending.lines,
-        )
-
-    def _is_completed(self, completed: CompletedCompletion) -> bool:
-        pending = completed.pending
-        if not self._is_pending(pending):
-            return False
-        return not completed.records or is_inline_completion(
-            pending.path, pending.action, pending.timestamp, pending.contexts, completed.records
+            completion.action,
+            completion.timestamp,
+            completion.contexts,
+            completion.records,
+            lines=completion.lines,
         )
 
 

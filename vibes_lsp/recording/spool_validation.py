@@ -51,7 +51,7 @@ def is_inline_completion(
     contexts: Contexts,
     records: Sequence[Members],
     *,
-    lines: tuple[int, int] | None = None,
+    lines: tuple[int, int],
 ) -> bool:
     """Return whether the records are what an inline completion with these values writes.
 
@@ -64,7 +64,7 @@ def is_inline_completion(
         timestamp: Of all records.
         contexts: What the annotation refers to.
         records: The annotation, followed by its edges.
-        lines: The lines of the annotation; None for any.
+        lines: The lines of the annotation.
     """
     if (
         action not in (Action.CREATE, Action.MODIFY)
@@ -76,13 +76,11 @@ def is_inline_completion(
     ):
         return False
     first = records[0]
-    if lines not in (None, (first.get("line_start"), first.get("line_end"))):
-        return False
-    place = {
+    place: Members = {
         "type": RecordType.LINE.value,
         "file_path": path,
-        "line_start": first.get("line_start"),
-        "line_end": first.get("line_end"),
+        "line_start": lines[0],
+        "line_end": lines[1],
     }
     measured: Members = {name: first[name] for name in _MEASURED_MEMBERS if name in first}
     draft = Draft(timestamp, contexts.session_id)

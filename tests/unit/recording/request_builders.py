@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from vibes_lsp.recording import (
+    Decision,
+    Function,
     Origin,
     Part,
     Position,
     Range,
     Reanchor,
     RecordAnnotation,
+    RecordDecision,
     RecordEdge,
     RecordInlineCompletion,
+    RecordRead,
     RecordReview,
 )
 
@@ -56,6 +60,34 @@ def members(origin: Origin) -> dict[str, Any]:
 def annotation_request(origin: Origin, path: str, **more: Any) -> RecordAnnotation:
     """Return the request to annotate a file."""
     return RecordAnnotation(file=path, **more, **members(origin))
+
+
+def function_request(
+    path: str,
+    name: str,
+    action: str,
+    origin: Origin,
+    *,
+    signature: str | None = None,
+    lines: tuple[int, int] | None = None,
+    **more: Any,
+) -> RecordAnnotation:
+    """Return the request to annotate a function."""
+    function = Function(name, signature)
+    return annotation_request(
+        origin, path, function=function, action=action, **_lines(lines), **more
+    )
+
+
+def read_request(session: str, *files: str, request_id: str | None = None) -> RecordRead:
+    """Return the request to record that a session has read files."""
+    return RecordRead(session_id=session, files=files, request_id=request_id)
+
+
+def decision_request(decision: Decision, request_id: str | None = None) -> RecordDecision:
+    """Return the request to record a decision."""
+    given = {field.name: getattr(decision, field.name) for field in fields(decision)}
+    return RecordDecision(request_id=request_id, **given)
 
 
 def review_request(

@@ -16,6 +16,7 @@ from tests.unit.recording.projects import (
     new_project,
     session_origin,
 )
+from tests.unit.recording.request_builders import decision_request, function_request
 from vibes_lsp.errors import UnknownId, UnreadableFile
 from vibes_lsp.recording import (
     Command,
@@ -111,7 +112,7 @@ def test_tool_and_model_replace_a_session(project: Project) -> None:
 
 
 def test_a_decision_is_given_by_its_hash(project: Project) -> None:
-    key = project.recorder.record_decision(DECISION).decision_hash
+    key = project.recorder.execute(decision_request(DECISION)).decision_hash
     recorded = project.recorder.annotate_lines(
         "a.py", 1, 1, "create", session_origin(project.session(), decision=key)
     )
@@ -162,8 +163,10 @@ def test_a_deletion_is_anchored_in_the_deleted_text(project: Project) -> None:
 
 
 def test_a_function_is_anchored_on_its_lines(project: Project) -> None:
-    recorded = project.recorder.annotate_function(
-        "a.py", "same", "create", session_origin(project.session()), signature="(one, other)"
+    recorded = project.recorder.execute(
+        function_request(
+            "a.py", "same", "create", session_origin(project.session()), signature="(one, other)"
+        )
     )
     record = members(recorded)
     assert (record["type"], record["function_name"], record["function_signature"]) == (
@@ -178,11 +181,11 @@ def test_a_function_is_anchored_on_its_lines(project: Project) -> None:
 def test_a_function_that_is_not_found_needs_its_lines(project: Project) -> None:
     project.file("a.unknown", "to digest it\n  hash it\n")
     with pytest.raises(WrongArgument, match=r"'digest' is not found in a\.unknown"):
-        project.recorder.annotate_function(
-            "a.unknown", "digest", "create", session_origin(project.session())
+        project.recorder.execute(
+            function_request("a.unknown", "digest", "create", session_origin(project.session()))
         )
-    recorded = project.recorder.annotate_function(
-        "a.unknown", "digest", "create", session_origin("s1"), lines=(1, 2)
+    recorded = project.recorder.execute(
+        function_request("a.unknown", "digest", "create", session_origin("s1"), lines=(1, 2))
     )
     assert members(recorded)["anchor_context"] == "to digest it\n  hash it"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.placements import placed_by_records
 from tests.unit.recording.projects import SOURCE, Project, session_origin
-from tests.unit.recording.request_builders import reanchor_request
+from tests.unit.recording.request_builders import function_request, reanchor_request
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.recording import (
@@ -106,8 +106,8 @@ def test_lines_outside_the_file_are_refused(
 
 def test_only_line_annotations_can_be_corrected(project: Project) -> None:
     function = (
-        project.recorder.annotate_function(
-            "a.py", "digest", "create", session_origin(project.session())
+        project.recorder.execute(
+            function_request("a.py", "digest", "create", session_origin(project.session()))
         ).annotation_id
         or ""
     )

@@ -15,7 +15,7 @@ from tests.unit.recording.projects import (
     new_project,
     session_origin,
 )
-from tests.unit.recording.request_builders import edge_request
+from tests.unit.recording.request_builders import edge_request, function_request, read_request
 from vibes_lsp.errors import UnknownId
 from vibes_lsp.recording import (
     Command,
@@ -118,7 +118,7 @@ def test_context_files_and_references_inform_an_edit(project: Project) -> None:
 
 def test_a_read_informs_only_the_next_edit_of_its_session(project: Project) -> None:
     session, other = project.session(), project.session()
-    read = project.recorder.record_read(session, ["a.py", "with space.py"])
+    read = project.recorder.execute(read_request(session, "a.py", "with space.py"))
     assert project.entry(read.command_hash)["command_text"] == "read a.py 'with space.py'"
     assert project.entry(read.command_hash)["command_type"] == "file_read"
     foreign, first, second = (
@@ -129,7 +129,7 @@ def test_a_read_informs_only_the_next_edit_of_its_session(project: Project) -> N
         (session, read.command_hash),
         (first, read.command_hash),
     ]
-    project.recorder.record_read(session, ["a.py", "with space.py"])
+    project.recorder.execute(read_request(session, "a.py", "with space.py"))
     third = project.annotate(session, 5, 5, "modify")
     assert project.edges("informed_by")[2:] == [
         (session, read.command_hash),
@@ -140,7 +140,9 @@ def test_a_read_informs_only_the_next_edit_of_its_session(project: Project) -> N
 
 def test_a_file_that_two_sessions_read_informs_the_edits_of_both(project: Project) -> None:
     sessions = [project.session(), project.session()]
-    keys = {project.recorder.record_read(session, ["a.py"]).command_hash for session in sessions}
+    keys = {
+        project.recorder.execute(read_request(session, "a.py")).command_hash for session in sessions
+    }
     edits = [project.annotate(each, line, line) for line, each in enumerate(sessions, 4)]
     [key] = keys
     assert project.edges("informed_by") == [
@@ -227,13 +229,13 @@ def test_a_deletion_supersedes_the_annotation_of_its_lines(project: Project) -> 
 def test_functions_supersede_only_functions(project: Project) -> None:
     session = project.session()
     project.recorder.annotate_lines("a.py", 4, 6, "create", session_origin(session))
-    older = project.recorder.annotate_function(
-        "a.py", "digest", "create", session_origin(session)
+    older = project.recorder.execute(
+        function_request("a.py", "digest", "create", session_origin(session))
     ).annotation_id
-    newer = project.recorder.annotate_function(
-        "a.py", "digest", "modify", session_origin(session)
+    newer = project.recorder.execute(
+        function_request("a.py", "digest", "modify", session_origin(session))
     ).annotation_id
-    project.recorder.annotate_function("a.py", "same", "create", session_origin(session))
+    project.recorder.execute(function_request("a.py", "same", "create", session_origin(session)))
     assert project.edges("supersedes") == [(newer, older)]
     assert project.edges("depends_on") == []
 

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.unit.recording.projects import MODEL, TOOL, Project, session_origin
-from tests.unit.recording.request_builders import Completion, reanchor_request, review_request
+from tests.unit.recording.request_builders import (
+    Completion,
+    function_request,
+    reanchor_request,
+    review_request,
+)
 from vibes_lsp.recording import (
     Origin,
     WrongArgument,
@@ -29,8 +34,10 @@ WAYS: dict[str, Callable[[Project, str], object]] = {
     "lines": lambda project, path: project.recorder.annotate_lines(
         path, 1, 1, "create", Origin(tool=TOOL, model=MODEL), text="x\n"
     ),
-    "a function": lambda project, path: project.recorder.annotate_function(
-        path, "f", "create", Origin(tool=TOOL, model=MODEL), lines=(1, 1), text="x\n"
+    "a function": lambda project, path: project.recorder.execute(
+        function_request(
+            path, "f", "create", Origin(tool=TOOL, model=MODEL), lines=(1, 1), text="x\n"
+        )
     ),
     "an absolute path": lambda project, path: project.recorder.annotate_lines(
         project.root / path, 1, 1, "create", Origin(tool=TOOL, model=MODEL), text="x\n"

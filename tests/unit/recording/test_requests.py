@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.unit.recording.request_builders import edge_request, review_request
+from tests.unit.recording.request_builders import decision_request, edge_request, review_request
 from vibes_lsp import recording
 from vibes_lsp.model.canonical_json import parse_json
 from vibes_lsp.recording import (
@@ -153,14 +153,14 @@ WRONG: dict[str, list[Callable[[Recorder], object]]] = {
         )
     ],
     "options.0.id": [
-        lambda recorder: recorder.record_decision(
-            Decision("d", (DecisionOption(ANY, "x"),), "x", "y")
+        lambda recorder: recorder.execute(
+            decision_request(Decision("d", (DecisionOption(ANY, "x"),), "x", "y"))
         )
     ],
     "decision.options.0.id": [
         annotate(decision=Decision("d", (DecisionOption(ANY, "x"),), "x", "y"))
     ],
-    "decision": [lambda recorder: recorder.record_decision(ANY)],
+    "decision": [annotate(decision=5)],
     "edge_type": [
         lambda recorder: recorder.execute(edge_request(ANY, "a", "session", "b", "session"))
     ],

@@ -21,7 +21,14 @@ from tests.unit.recording.projects import (
     new_project,
     session_origin,
 )
-from tests.unit.recording.request_builders import Completion, edge_request, review_request
+from tests.unit.recording.request_builders import (
+    Completion,
+    decision_request,
+    edge_request,
+    function_request,
+    read_request,
+    review_request,
+)
 from vibes_lsp.checks.context import open_context
 from vibes_lsp.checks.report import check_trail
 from vibes_lsp.git.project_files import read_source
@@ -73,7 +80,7 @@ def everything(project: Project) -> None:
         "make digest", CommandType.SHELL, 0, "token ghp_" + "a1B2" * 9, str(project.root)
     )
     recorder.execute(RecordCommand(session_id=session, command=command))
-    recorder.record_read(session, ["a.py"])
+    recorder.execute(read_request(session, "a.py"))
     decision = Decision(
         "Which way", (DecisionOption("l", "left"), DecisionOption("r", "right")), "l", "no time"
     )
@@ -82,7 +89,7 @@ def everything(project: Project) -> None:
         prompt=Prompt("Write a digest.", PromptType.USER_INSTRUCTION, ("a.py",)),
         reasoning=Reasoning("Think. " * 3000, 7),
         command=command,
-        decision=recorder.record_decision(decision).decision_hash,
+        decision=recorder.execute(decision_request(decision)).decision_hash,
         informed_by=("b.py",),
     )
     first = (
@@ -94,7 +101,7 @@ def everything(project: Project) -> None:
     recorder.annotate_lines(
         "a.py", 9, 10, "delete", Origin(tool=TOOL, model=Model("other", "1")), text=SOURCE
     )
-    recorder.annotate_function("a.py", "digest", "modify", origin, signature="(data)")
+    recorder.execute(function_request("a.py", "digest", "modify", origin, signature="(data)"))
     for part, new in enumerate(("x = 1\n", "y = 2\n"), 1):
         before = SOURCE + "x = 1\n" * (part - 1)
         place = (9 + part, 0)

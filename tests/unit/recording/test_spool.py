@@ -12,7 +12,13 @@ import pytest
 
 from tests.requirements import REPOSITORY
 from tests.unit.recording.projects import MODEL, PROMPT, SOURCE, TOOL, Project, session_origin
-from tests.unit.recording.request_builders import edge_request, review_request
+from tests.unit.recording.request_builders import (
+    decision_request,
+    edge_request,
+    function_request,
+    read_request,
+    review_request,
+)
 from vibes_lsp.recording import (
     Command,
     CommandType,
@@ -43,17 +49,19 @@ USE_CASES: list[Callable[[Recorder, str], object]] = [
     lambda recorder, request: recorder.annotate_lines(
         "a.py", 4, 6, "modify", session_origin("s1", prompt=PROMPT), request_id=request
     ),
-    lambda recorder, request: recorder.annotate_function(
-        "a.py", "same", "create", session_origin("s1"), request_id=request
+    lambda recorder, request: recorder.execute(
+        function_request("a.py", "same", "create", session_origin("s1"), request_id=request)
     ),
     lambda recorder, request: recorder.execute(
         RecordCommand(
             session_id="s1", command=Command("make", CommandType.SHELL), request_id=request
         )
     ),
-    lambda recorder, request: recorder.record_read("s1", ["a.py"], request_id=request),
-    lambda recorder, request: recorder.record_decision(
-        Decision("Which", (DecisionOption("a", "it"),), "a", "only one"), request_id=request
+    lambda recorder, request: recorder.execute(read_request("s1", "a.py", request_id=request)),
+    lambda recorder, request: recorder.execute(
+        decision_request(
+            Decision("Which", (DecisionOption("a", "it"),), "a", "only one"), request_id=request
+        )
     ),
     lambda recorder, request: recorder.execute(
         RecordDelegation(parent_session_id="s1", request_id=request)

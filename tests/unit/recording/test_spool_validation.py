@@ -18,6 +18,7 @@ from tests.unit.recording.projects import (
     new_project,
     session_origin,
 )
+from tests.unit.recording.request_builders import read_request
 from tests.unit.recording.test_inline_completions import ORIGIN, PUT, WITH_HALF
 from vibes_lsp.recording import Origin, Recorder, RiskSignal
 
@@ -121,7 +122,7 @@ def test_any_program_records_all_records_of_a_completion(tmp_path: Path, moved: 
     )
     session = project.session()
     project.recorder.annotate_lines("a.py", 4, 6, "create", session_origin(session))
-    project.recorder.record_read(session, ["a.py"])
+    project.recorder.execute(read_request(session, "a.py"))
     signals = (RiskSignal("org:secret", 1, "it is"), RiskSignal("org:part", 0.25, None))
     origin = Origin(
         session_id=session,
