@@ -1,7 +1,6 @@
-"""The cost of a keystroke in a file of 20,000 lines with 1,000 annotated ranges, against pygls.
+"""The cost of a keystroke in a file of 20,000 lines, against pygls.
 
-Ours updates the buffer and the ranges in one step; pygls has no ranges and only updates its text.
-Changes in many lines stand for many cursors. Afterwards all ranges are read.
+Changes in many lines stand for many cursors.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from benchmarks.measure import median_seconds
 from vibes_lsp.lsp.protocol.open_documents import Documents
 
 LINES: Final = 20_000
-RANGES: Final = 1_000
 AT_ONCE: Final = 1_000
 """Changes in one round of ours; for pygls one is enough."""
 ROUNDS: Final = 15
@@ -31,10 +29,7 @@ def main() -> None:
     text = "".join(
         f"    value_{number} = compute({number}, 'some words')\n" for number in range(LINES)
     )
-    print(
-        f"typing: {LINES:,} lines, {RANGES:,} ranges;"
-        f" one change, and reading all ranges after {AT_ONCE:,} of them"
-    )
+    print(f"typing: {LINES:,} lines; one change of {AT_ONCE:,}")
     for name, make in _KINDS.items():
         numbers = random.Random(7)
         changes = [make(numbers) for _ in range(AT_ONCE)]
@@ -43,13 +38,12 @@ def main() -> None:
             {
                 "ours": ours.type,
                 "pygls": partial(stock.apply_change, changes[0]),
-                "ranges": ours.read_ranges,
             },
             ROUNDS,
         )
-        each, ranges = times["ours"] / AT_ONCE, times["ranges"]
+        each = times["ours"] / AT_ONCE
         print(
-            f"  {name:<24}{each * 1e6:8.1f} µs {ranges * 1e6:8.0f} µs;"
+            f"  {name:<24}{each * 1e6:8.1f} µs;"
             f"  pygls / ours {times['pygls'] / each:6.0f}  (target: at least 50)"
         )
 
@@ -60,23 +54,12 @@ class _Typed:
     def __init__(self, text: str, changes: Sequence[Change]) -> None:
         self._documents = Documents()
         self._documents.open(URI, 1, text)
-        document = self._documents.get(URI)
-        assert document is not None
-        self._document = document
-        self._edits = document.collect_edits()
         self._changes = changes
 
     def type(self) -> None:
         """Apply the changes, as after a pause."""
-        self._edits = self._document.collect_edits()
         for change in self._changes:
             self._documents.change(URI, None, [change])
-
-    def read_ranges(self) -> None:
-        """Read where all ranges are now."""
-        apart = LINES // RANGES
-        for number in range(RANGES):
-            self._edits.follow(number * apart + 3, number * apart + 12)
 
 
 def _change(start: tuple[int, int], end: tuple[int, int], text: str) -> Change:

@@ -111,14 +111,13 @@ async def _look_up_history(ls: Server, uri: str) -> None:
 
 
 async def _relocate(ls: Server, flush: BackgroundFlush, uri: str) -> None:
-    """In the pause after typing: locate annotations in a thread, and publish changes."""
+    """In the pause after typing: read the disk, and publish what no answer has said yet."""
     ls.documents.set_typing(uri, now=False)
-    ls.projects.owner(uri)  # reads the disk, as no answer did while the user typed
-    state = ls.projects.current_state(uri)
-    is_outdated = False
-    if state is not None and (request := state.locate_request()) is not None:
-        placements = await ls.run_in_thread(request.locate)
-        is_outdated = state is ls.projects.current_state(uri) and state.accept(request, placements)
+    before = ls.projects.last_snapshot(uri)
+    snapshot = ls.projects.snapshot(uri, is_looked_at=False)
+    is_outdated = (
+        before is not None and snapshot is not None and before.placements != snapshot.placements
+    )
     await ls.knowledge.relocate(uri)
     flush.schedule_events()  # the change may be that of an agent
     has_own_findings = is_knowledge_file(uri) or config_document(ls, uri) is not None

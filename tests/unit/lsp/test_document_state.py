@@ -1,8 +1,7 @@
-"""Placements follow a document; results from a thread count only if it is unchanged."""
+"""Placements are those in the current text; keys need no trail, and the client is told what it was not answered."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -16,9 +15,8 @@ from lsprotocol import types
 from tests.trails import TrailWriter
 from vibes_lsp.anchors.location import LineKind, State
 from vibes_lsp.lsp.protocol.open_documents import Document, Documents
-from vibes_lsp.lsp.state import document_state
-from vibes_lsp.lsp.state.document_state import DocumentState
 from vibes_lsp.lsp.state.projects import Projects
+from vibes_lsp.lsp.state.snapshots import TrailSnapshot
 from vibes_lsp.placing.placements import Placement
 
 TEXT: Final = "".join(f"value_{number} = compute({number})\n" for number in range(1, 13))
@@ -49,12 +47,6 @@ class Open:
         assert document is not None
         return document
 
-    @property
-    def state(self) -> DocumentState:
-        state = self.projects.current_state(self.uri)
-        assert state is not None
-        return state
-
     def placed(self) -> tuple[Placement, ...]:
         snapshot = self.projects.snapshot(self.uri)
         assert snapshot is not None
@@ -76,11 +68,11 @@ class Open:
         """Type at the beginning of a 1-based line."""
         self.replace(line, 0, text)
 
-    def locate(self) -> bool:
-        """Locate again, as after a pause; return whether that changed answers."""
-        request = self.state.locate_request()
-        assert request is not None
-        return self.state.accept(request, request.locate())
+    def pause(self) -> bool:
+        """Look again, as in the pause after typing; return whether answers are others now."""
+        before = self.projects.last_snapshot(self.uri)
+        assert before is not None
+        return before.placements != self.placed()
 
 
 @pytest.fixture
@@ -99,17 +91,16 @@ def opened(writer: TrailWriter) -> Open:
 
 
 def test_an_unchanged_document_is_not_located_again(opened: Open) -> None:
-    assert opened.state.locate_request() is None
+    before = opened.projects.snapshot(opened.uri)
+    assert opened.projects.snapshot(opened.uri) is before
     opened.type(1)
-    assert opened.state.locate_request() is not None
-    opened.locate()
-    assert opened.state.locate_request() is None
+    assert opened.projects.snapshot(opened.uri) is not before
 
 
 def test_the_client_is_not_told_what_was_answered_already(opened: Open) -> None:
     opened.type(1, "new = 1\n")
     assert opened.lines() == [(5, 8, State.MOVED)]
-    assert not opened.locate()
+    assert not opened.pause()
 
 
 def test_a_record_of_the_text_before_an_edit_is_not_taken_for_one_of_this_text(
@@ -129,44 +120,21 @@ def test_the_client_is_told_of_text_pasted_elsewhere(opened: Open) -> None:
     opened.replace(4, 4, "")
     assert opened.lines() == [(None, None, State.LOST)]
     opened.replace(9, 0, block)
-    assert opened.lines() == [(9, 12, State.MOVED)], "it is looked for at once"
-    assert opened.locate(), "the client was not told yet"
-    assert opened.state.locate_request() is None
+    assert opened.pause(), "the client was not told yet"
+    assert opened.lines() == [(9, 12, State.MOVED)]
 
 
 def test_the_client_is_told_of_a_move_it_did_not_ask_about(opened: Open) -> None:
     opened.type(1, "new = 1\n")
-    assert opened.locate()
+    assert opened.pause()
     assert opened.lines() == [(5, 8, State.MOVED)]
 
 
-def test_a_result_for_an_older_revision_is_dropped(opened: Open) -> None:
-    opened.type(5)
-    request = opened.state.locate_request()
-    assert request is not None
-    found = request.locate()
-    opened.type(1, "new = 1\n")
-    assert not opened.state.accept(request, found)
-    (placement,) = opened.placed()
-    assert placement.owned_ranges == ((5, 5), (7, 8))
-
-
-def test_a_request_does_not_change_with_the_document(opened: Open) -> None:
-    opened.type(1, "new = 1\n")
-    request = opened.state.locate_request()
-    assert request is not None
-    opened.replace(1, 9, "")
-    assert [each.located.start for each in request.locate()] == [5]
-
-
-def test_a_changed_trail_and_a_closed_document_end_what_follows(opened: Open) -> None:
-    opened.writer.line("a.py", 10, 12, text=TEXT)
-    opened.projects.outdated_documents()
-    assert opened.projects.current_state(opened.uri) is None
-    assert opened.lines() == [(4, 7, State.EXACT), (10, 12, State.EXACT)]
-    assert opened.projects.current_state(opened.uri) is not None
+def test_nothing_is_kept_of_a_closed_document(opened: Open) -> None:
+    assert opened.projects.last_snapshot(opened.uri) is not None
     opened.documents.close(opened.uri)
-    assert opened.projects.current_state(opened.uri) is None
+    opened.projects.discard(opened.uri)
+    assert opened.projects.last_snapshot(opened.uri) is None
 
 
 def test_a_record_of_another_file_ends_what_was_answered(opened: Open) -> None:
@@ -183,32 +151,28 @@ def test_a_record_of_another_file_ends_what_was_answered(opened: Open) -> None:
 def test_a_document_that_is_opened_again_is_another(opened: Open) -> None:
     opened.type(1, "new = 1\n")
     opened.documents.open(opened.uri, 1, f"one\ntwo\n{TEXT}")
-    assert opened.projects.current_state(opened.uri) is None
     assert opened.lines() == [(6, 9, State.MOVED)]
 
 
 def test_an_edited_range_is_known_line_by_line(opened: Open) -> None:
     opened.type(4)
     opened.replace(6, 0, "of = 'a person'\n")
-    (at_once,) = opened.placed()
-    opened.locate()
-    (after_the_pause,) = opened.placed()
-    for placement in (at_once, after_the_pause):
-        located = placement.located
-        assert (located.state, located.intact) == (State.EDITED, 3)
-        assert placement.owned_ranges == ((5, 5), (7, 8))
-        assert [kind.value for kind in located.kinds] == ["ai", "unrecorded", "ai", "ai"]
+    (placement,) = opened.placed()
+    located = placement.located
+    assert (located.state, located.intact) == (State.EDITED, 3)
+    assert placement.owned_ranges == ((5, 5), (7, 8))
+    assert [kind.value for kind in located.kinds] == ["ai", "unrecorded", "ai", "ai"]
 
 
 @pytest.mark.parametrize("has_hashes", [True, False])
-def test_a_key_in_a_line_takes_it_away_without_a_look_at_the_whole_text(
+def test_a_key_in_a_line_takes_it_away_without_a_look_at_the_trail(
     writer: TrailWriter, monkeypatch: pytest.MonkeyPatch, has_hashes: bool
 ) -> None:
     record = partial(wrote, writer) if has_hashes else partial(writer.line, "a.py", text=TEXT)
     record(4, 7)
     opened = Open(writer)
     with monkeypatch.context() as patch:
-        patch.setattr(document_state, "place_again", None)
+        patch.setattr(TrailSnapshot, "place", None)
         opened.type(5)
         assert opened.lines() == [(4, 7, State.EDITED)]
         (placement,) = opened.placed()
@@ -233,20 +197,18 @@ def test_a_record_made_while_typing_is_placed_at_once(opened: Open) -> None:
     assert opened.lines() == [(5, 8, State.MOVED), (11, 13, State.MOVED)]
 
 
-def test_undoing_is_exact_after_a_pause_too(opened: Open) -> None:
+def test_undoing_is_exact(opened: Open) -> None:
     opened.type(4)
     opened.lines()
-    opened.locate()
     opened.replace(4, 1, "value_4 = compute(4)\n")
-    opened.locate()
     assert opened.lines() == [(4, 7, State.EXACT)]
 
 
-def test_undoing_after_a_pause_is_exact_at_once_without_hashes(writer: TrailWriter) -> None:
+def test_undoing_is_exact_without_hashes(writer: TrailWriter) -> None:
     writer.line("a.py", 4, 7, text=TEXT)
     opened = Open(writer)
     opened.replace(7, 0, "of = 'a person'\n")
-    opened.locate()
+    opened.lines()
     opened.replace(7, 1, "")
     assert opened.lines() == [(4, 7, State.EXACT)]
 
@@ -281,18 +243,8 @@ def test_an_edit_inside_another_one_keeps_its_lines(writer: TrailWriter) -> None
     assert [each.owned_ranges for each in opened.placed()] == [((2, 3), (6, 7)), ((4, 5),)]
 
 
-def owned_lines(placements: Sequence[Placement]) -> set[tuple[str, int]]:
-    """Return the lines that have an owner, each with its owner."""
-    return {
-        (each.current.id, line)
-        for each in placements
-        for start, end in each.owned_ranges
-        for line in range(start, end + 1)
-    }
-
-
 EDITS: Final = st.lists(
-    st.tuples(st.integers(1, 14), st.integers(0, 5), st.integers(0, 3), st.booleans()), max_size=6
+    st.tuples(st.integers(1, 14), st.integers(0, 5), st.integers(0, 3)), max_size=6
 )
 
 
@@ -309,11 +261,11 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> TrailWriter:
 
 @given(edits=EDITS)
 def test_any_edits_that_are_undone_lead_back_to_exact(
-    shared: TrailWriter, edits: list[tuple[int, int, int, bool]]
+    shared: TrailWriter, edits: list[tuple[int, int, int]]
 ) -> None:
     opened = Open(shared)
     undone = []
-    for number, (place, removed, inserted, with_pause) in enumerate(edits):
+    for number, (place, removed, inserted) in enumerate(edits):
         before = opened.document.content.splitlines(keepends=True)
         line = min(place, len(before) + 1)
         old = before[line - 1 : line - 1 + removed]
@@ -325,35 +277,32 @@ def test_any_edits_that_are_undone_lead_back_to_exact(
             start is None or end is None or 1 <= start <= end <= opened.document.length
             for start, end, _ in opened.lines()
         )
-        if with_pause and opened.state.locate_request() is not None:
-            opened.locate()
     for line, inserted, old_text in reversed(undone):
         opened.replace(line, inserted, old_text)
     assert opened.document.content == TEXT
-    if opened.state.locate_request() is not None:
-        opened.locate()
     assert opened.lines() == [(2, 3, State.EXACT), (4, 7, State.EXACT), (10, 12, State.EXACT)]
 
 
 @given(edits=EDITS)
-def test_no_line_is_given_while_typing_that_the_pause_takes_away(
-    shared: TrailWriter, edits: list[tuple[int, int, int, bool]]
+def test_what_is_said_while_typing_is_what_is_said_once_it_is_saved(
+    shared: TrailWriter, edits: list[tuple[int, int, int]]
 ) -> None:
     opened = Open(shared)
-    for number, (line, removed, inserted, _) in enumerate(edits):
+    for number, (line, removed, inserted) in enumerate(edits):
         opened.replace(
             min(line, opened.document.length + 1),
             removed,
             "".join(f"typed_{number}_{each} = 1\n" for each in range(inserted)),
         )
-        at_once = owned_lines(opened.placed())
-        if (request := opened.state.locate_request()) is not None:
-            assert at_once <= owned_lines(request.locate())
+        opened.placed()
+    at_once = opened.placed()
+    opened.documents.save(opened.uri)
+    assert opened.placed() == at_once
 
 
 @given(edits=EDITS)
 def test_what_is_called_exact_or_moved_is_the_recorded_text(
-    shared: TrailWriter, edits: list[tuple[int, int, int, bool]]
+    shared: TrailWriter, edits: list[tuple[int, int, int]]
 ) -> None:
     opened = Open(shared)
     texts = {(each.located.start, each.located.end): each.current.id for each in opened.placed()}
@@ -361,7 +310,7 @@ def test_what_is_called_exact_or_moved_is_the_recorded_text(
         identifier: TEXT.splitlines()[(start or 0) - 1 : end]
         for (start, end), identifier in texts.items()
     }
-    for number, (line, removed, inserted, with_pause) in enumerate(edits):
+    for number, (line, removed, inserted) in enumerate(edits):
         opened.replace(
             min(line, opened.document.length + 1),
             removed,
@@ -372,5 +321,3 @@ def test_what_is_called_exact_or_moved_is_the_recorded_text(
             if each.located.state in (State.EXACT, State.MOVED):
                 lines = [line for start, end in each.owned_ranges for line in now[start - 1 : end]]
                 assert lines == recorded[each.current.id]
-        if with_pause and opened.state.locate_request() is not None:
-            opened.locate()

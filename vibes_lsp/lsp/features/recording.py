@@ -159,7 +159,6 @@ def _of_completion(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
     is_expected = version == document.version
     if is_expected and _was_inserted(document, rest, ls.documents.encoding):
         before, is_expected = document.text_at(document.previous_version) or "", False
-    document.expects_text = is_expected
     with_range = {**rest, "range": _in_utf16(rest.get("range"), before, ls.documents.encoding)}
     now = {} if is_expected else {"currentText": document.content}
     return {"text": before, **now, **with_range}

@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 from typing import Final
-from weakref import WeakSet
 
 from lsprotocol import types
 
-from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.text import BOM, Text
 from vibes_lsp.lsp.protocol.conversion import Encoding, to_characters, to_column
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
@@ -36,8 +34,7 @@ class Document:
         revision: Incremented by every change, unlike the version of some clients.
         saved: The text that was last opened or saved; `text` itself while there is no change since.
         saved_revision: The revision of that text.
-        expects_text: Whether the client announced text that the next change inserts.
-        is_typing: Whether the user is typing; annotations are located in the pause that follows.
+        is_typing: Whether the user is typing; the disk is read in the pause that follows.
     """
 
     def __init__(self, uri: str, version: int, content: str) -> None:
@@ -46,8 +43,6 @@ class Document:
         self.revision = 0
         self.saved_revision = 0
         self.is_typing = False
-        self.expects_text = False
-        self._edits: WeakSet[Edits] = WeakSet()
         self._lines = _split(content)
         self.saved = Text(content)
         self._text: Text | None = self.saved
@@ -106,17 +101,6 @@ class Document:
         self.saved_revision = self.revision
         self.is_typing = False
 
-    def collect_edits(self) -> Edits:
-        """Return a new collector of the edits from now on, which gets them while it is in use."""
-        edits = Edits()
-        self._edits.add(edits)
-        return edits
-
-    def take_expected_text(self) -> bool:
-        """Return whether text was announced since the last call."""
-        expected, self.expects_text = self.expects_text, False
-        return expected
-
     def change(
         self,
         version: int | None,
@@ -131,7 +115,7 @@ class Document:
         for change in changes:
             self._keep_version()
             if isinstance(change, types.TextDocumentContentChangeWholeDocument):
-                self._replace(0, len(self._lines), _split(change.text), is_insertion_above=False)
+                self._lines = _split(change.text)
             else:
                 self._apply(change.range, change.text, encoding)
             self.version += is_one_each
@@ -150,24 +134,16 @@ class Document:
     def _apply(self, within: types.Range, text: str, encoding: Encoding) -> None:
         first, start = self._position(within.start, encoding)
         last, end = max((first, start), self._position(within.end, encoding))
-        new = self._lines[first][:start] + text + self._lines[last][end:]
-        self._replace(first, last + 1, _split(new), is_insertion_above=start == 0)
+        new = _split(self._lines[first][:start] + text + self._lines[last][end:])
+        if last + 1 < len(self._lines):
+            new.pop()  # which is empty: another line follows the last line end
+        self._lines[first : last + 1] = new
 
     def _position(self, position: types.Position, encoding: Encoding) -> tuple[int, int]:
         """Return the index of a position's line, and the number of characters before it."""
         if position.line >= len(self._lines):
             return len(self._lines) - 1, len(self._lines[-1])
         return position.line, _characters(self._lines[position.line], position.character, encoding)
-
-    def _replace(self, first: int, stop: int, new: list[str], *, is_insertion_above: bool) -> None:
-        if stop < len(self._lines):
-            new.pop()  # which is empty: another line follows the last line end
-        old = self._lines[first:stop]
-        self._lines[first:stop] = new
-        if self._edits:
-            above, below = _common_ends(old, new, below_first=is_insertion_above)
-            for edits in self._edits:
-                edits.add(first + above, len(old) - above - below, len(new) - above - below)
 
 
 class Documents:
@@ -256,28 +232,6 @@ def _characters(line: str, column: int, encoding: Encoding) -> int:
         return len(whole)
     content = whole.removesuffix("\r") if whole != line else whole
     return to_characters(content, column, encoding)
-
-
-def _common_ends(old: Sequence[str], new: Sequence[str], *, below_first: bool) -> tuple[int, int]:
-    """Return how many lines at the top and at the bottom are equal, apart from line ends.
-
-    Args:
-        old: The lines before.
-        new: The lines after.
-        below_first: Whether a line that may count as either counts as one at the bottom.
-    """
-    most = min(len(old), len(new))
-    above = 0 if below_first else _common_prefix(old, new, most)
-    below = _common_prefix(old[::-1], new[::-1], most - above)
-    return (_common_prefix(old, new, most - below), below) if below_first else (above, below)
-
-
-def _common_prefix(before: Sequence[str], after: Sequence[str], most: int) -> int:
-    for number in range(most):
-        left, right = before[number], after[number]
-        if left != right and _without_end(left) != _without_end(right):
-            return number
-    return most
 
 
 def to_utf16(text: str, line: int, column: int, encoding: Encoding) -> int:

@@ -1,7 +1,8 @@
 """The knowledge bases of open documents, and where their evidence is in the current texts.
 
-Only the event loop may touch what is in this module; reading and locating run in threads. While
-the user types, evidence follows the edits in memory. Without a `.vouch/` nothing is imported.
+Only the event loop may touch what is in this module; files are read in threads. While the user
+types, the evidence that was read is placed in the new text. Without a `.vouch/` nothing is
+imported.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, TypeVar
 
-from vibes_lsp.anchors.live_edits import Edits
 from vibes_lsp.anchors.location import LocatedRange, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile, VibesError, report
@@ -23,7 +23,6 @@ from vibes_lsp.git.project_files import read_source
 from vibes_lsp.knowledge.evidence_lines import EvidenceLines, place_evidence
 from vibes_lsp.lsp.protocol.conversion import path_of, uri_in
 from vibes_lsp.lsp.protocol.open_documents import Document, Documents
-from vibes_lsp.lsp.state.document_state import follow_range
 from vibes_lsp.patience import KNOWLEDGE_BASE
 from vibes_lsp.store import file_stamps
 from vibes_lsp.store.file_stamps import FileStamp, are_settled, file_stamp
@@ -48,6 +47,8 @@ _FOLDERS: Final = (
 _FILES: Final = ("audit.log.jsonl", "config.yaml")
 KNOWLEDGE_DIR: Final = ".vouch"
 _Stamps: TypeAlias = tuple[FileStamp | None, ...]
+Cited: TypeAlias = "Sequence[tuple[Citation, EvidenceLines]]"
+"""Evidence, with the lines that it names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,60 +113,51 @@ class DocumentKnowledge:
         ]
 
 
-@dataclass(frozen=True, slots=True)
-class FollowedEvidence:
-    """The evidence of an open document, and where it was when it was last located.
+class CitedDocument:
+    """An open document with the evidence for its lines, which is placed in each text once.
 
-    Attributes:
+    Args:
         document: The document. One that is opened again is another.
         snapshot: The knowledge base.
         path: The file, relative to the project of the knowledge base.
         cited: The evidence, with the lines that it names.
-        located: Where these were.
-        edits: What collects the edits since.
+
+    Attributes:
+        document: As given.
+        snapshot: As given.
+        cited: As given.
     """
 
-    document: Document
-    snapshot: KnowledgeSnapshot
-    path: str
-    cited: Sequence[tuple[Citation, EvidenceLines]]
-    located: Sequence[LocatedRange]
-    edits: Edits
+    def __init__(
+        self, document: Document, snapshot: KnowledgeSnapshot, path: str, cited: Cited
+    ) -> None:
+        self.document, self.snapshot, self.cited = document, snapshot, cited
+        self._path = path
+        self._text: Text | None = None
+        self._placed: tuple[PlacedCitation, ...] = ()
 
     @property
-    def is_located(self) -> bool:
-        """Whether all evidence was located in the current text, and not only moved with edits."""
-        return not (self.cited and self.edits)
+    def is_answered(self) -> bool:
+        """Whether it was placed in the current text."""
+        return self._text is self.document.text
 
     def knowledge(self) -> DocumentKnowledge:
-        """Return the evidence in the current text, from memory; edited lines are not compared."""
-        placed = [
-            PlacedCitation(citation, lines, where)
-            for (citation, lines), where in zip(self.cited, self._followed(), strict=True)
-        ]
+        """Return the evidence in the current text, from memory."""
+        document = self.document
+        if not self.is_answered:
+            self._text, self._placed = document.text, place_citations(self.cited, document.text)
         return DocumentKnowledge(
-            self.snapshot, self.path, self.document.uri, self.document.version, in_order(placed)
+            self.snapshot, self._path, document.uri, document.version, self._placed
         )
 
-    def differs_from(self, later: FollowedEvidence) -> bool:
-        """Whether a client that was told where the lines were, or are, must be told again."""
-        now = [*map(_shown, later.located)]
-        return any(
-            [*map(_shown, published)] != now for published in (self.located, self._followed())
-        )
 
-    def _followed(self) -> list[LocatedRange]:
-        length = self.document.length
-        return [follow_range(where, self.edits, length) for where in self.located]
-
-
-def _shown(where: LocatedRange) -> tuple[object, ...]:
-    """Return what answers have of a location."""
-    return where.start, where.end, where.state, where.ambiguous
-
-
-def in_order(placed: Sequence[PlacedCitation]) -> tuple[PlacedCitation, ...]:
+def place_citations(cited: Cited, text: Text) -> tuple[PlacedCitation, ...]:
     """Return evidence in document order, what is lost at the end."""
+    places = place_evidence([lines for _, lines in cited], text) if cited else []
+    placed = [
+        PlacedCitation(citation, lines, where)
+        for (citation, lines), where in zip(cited, places, strict=True)
+    ]
     return tuple(
         sorted(
             placed,
@@ -188,7 +180,7 @@ class RunInThread(Protocol):
 
 
 class KnowledgeBaseState:
-    """One knowledge base: its last snapshot, and the open documents that follow it.
+    """One knowledge base: its last snapshot, and the evidence for open documents.
 
     Args:
         path: The folder `.vouch`.
@@ -201,7 +193,7 @@ class KnowledgeBaseState:
         self._run = run
         self._stamps: _Stamps | None = None
         self._read_at = 0
-        self._followers: dict[str, FollowedEvidence] = {}
+        self._documents: dict[str, CitedDocument] = {}
         self._reading = asyncio.Lock()
 
     @property
@@ -215,7 +207,7 @@ class KnowledgeBaseState:
     def invalidate(self) -> None:
         """Read all that changed, and what proves the lines, before the next answer."""
         self._stamps = None
-        self._followers.clear()
+        self._documents.clear()
 
     async def refresh(self) -> bool:
         """Read what changed, in a thread; return whether anything did."""
@@ -239,45 +231,30 @@ class KnowledgeBaseState:
             self.snapshot = snapshot
             return True
 
-    async def follow(self, path: str, document: Document) -> bool:
-        """Place the evidence of a document, in a thread; return whether answers change."""
+    async def read_evidence(self, path: str, document: Document) -> bool:
+        """Read the evidence for a document, in a thread; return whether answers change."""
         async with self._reading:
-            before, snapshot = self.follower(document), self.snapshot
-            if snapshot is None:
+            before, snapshot = self.cited_document(document), self.snapshot
+            if snapshot is None or (before is not None and before.snapshot is snapshot):
                 return False
-            if before is not None and before.snapshot is snapshot:
-                if before.is_located or document.is_typing:
-                    return False
-                cited = before.cited
-            elif snapshot.citations.get(path):
-                cited = await self._run(partial(snapshot.lines_in, path))
-            else:
-                cited = []
-            edits, text = document.collect_edits(), document.text
-            work = partial(place_evidence, [lines for _, lines in cited], text)
-            located = await self._run(work) if cited else []
-            now = FollowedEvidence(document, snapshot, path, cited, located, edits)
-            self._followers[document.uri] = now
-            return bool(located) if before is None else before.differs_from(now)
+            has_any = bool(snapshot.citations.get(path))
+            cited = await self._run(partial(snapshot.lines_in, path)) if has_any else []
+            self._documents[document.uri] = CitedDocument(document, snapshot, path, cited)
+            return bool(cited) or (before is not None and bool(before.cited))
 
-    def follower(self, document: Document) -> FollowedEvidence | None:
-        """Return what follows a document; one that is opened again is another."""
-        evidence = self._followers.get(document.uri)
-        return evidence if evidence is not None and evidence.document is document else None
+    def cited_document(self, document: Document) -> CitedDocument | None:
+        """Return a document with its evidence; None if that was not read yet."""
+        cited = self._documents.get(document.uri)
+        return cited if cited is not None and cited.document is document else None
 
     def has(self, document: Document) -> bool:
         """Whether a document can be answered about without a thread."""
-        follower = self.follower(document)
-        return (
-            follower is not None
-            and follower.is_located
-            and follower.snapshot is self.snapshot
-            and self.is_current
-        )
+        cited = self.cited_document(document)
+        return cited is not None and cited.snapshot is self.snapshot and self.is_current
 
     def discard(self, uri: str) -> None:
         """Delete the state of a document that was closed."""
-        self._followers.pop(uri, None)
+        self._documents.pop(uri, None)
 
 
 class KnowledgeBases:
@@ -363,12 +340,15 @@ class KnowledgeBases:
                 yield other_file
 
     async def relocate(self, uri: str) -> None:
-        """Place the evidence of a document again, in the pause after typing."""
+        """Read what changed on disk, in the pause after typing; say so if lines may have moved."""
         document = self._documents.get(uri)
         owner = None if document is None else self.owner(uri)
         if document is None or owner is None:
             return
         await self._update(*owner, document)
+        cited = owner[0].cited_document(document)
+        if cited is not None and cited.cited and not cited.is_answered:
+            self.on_change(owner[0])
 
     async def refresh(self, changed: Collection[str] = ()) -> None:
         """Read the knowledge bases that changed on disk.
@@ -398,9 +378,9 @@ class KnowledgeBases:
     def _from_memory(self, document: Document) -> DocumentKnowledge | None:
         if not self.is_enabled:
             return None
-        followers = (state.follower(document) for state in self._states.values())
-        evidence = next((follower for follower in followers if follower is not None), None)
-        return None if evidence is None else evidence.knowledge()
+        documents = (state.cited_document(document) for state in self._states.values())
+        cited = next((cited for cited in documents if cited is not None), None)
+        return None if cited is None else cited.knowledge()
 
     def _end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -409,13 +389,13 @@ class KnowledgeBases:
             _logger.error("knowledge base: %s", report(error).message)
 
     async def _update(self, state: KnowledgeBaseState, path: str, document: Document) -> None:
-        """Read what changed, and place the evidence; tell the client if answers change."""
+        """Read what changed; tell the client if answers change."""
         is_changed = await state.refresh()
         if self._documents.get(document.uri) is document:
             for former in self._states.values():  # a knowledge base may be new, and nearer
                 if former is not state:
                     former.discard(document.uri)
-            is_changed = await state.follow(path, document) or is_changed
+            is_changed = await state.read_evidence(path, document) or is_changed
         if is_changed:
             self.on_change(state)
 
@@ -427,7 +407,7 @@ class KnowledgeBases:
         if state.snapshot is None:
             return None
         placed = await self._run(partial(_place_closed, state.snapshot, path))
-        return DocumentKnowledge(state.snapshot, path, uri, None, in_order(placed))
+        return DocumentKnowledge(state.snapshot, path, uri, None, placed)
 
 
 def find_knowledge_folder(file: Path) -> Path | None:
@@ -448,19 +428,14 @@ def is_knowledge_file(uri: str) -> bool:
     return bool(separator) and (rest.split("/", 1)[0] in _FOLDERS or rest in _FILES)
 
 
-def _place_closed(snapshot: KnowledgeSnapshot, path: str) -> list[PlacedCitation]:
+def _place_closed(snapshot: KnowledgeSnapshot, path: str) -> tuple[PlacedCitation, ...]:
     if not snapshot.citations.get(path):
-        return []
-    cited = snapshot.lines_in(path)
+        return ()
     try:
         text = read_source(snapshot.path.parent, path)
     except UnreadableFile:
         text = Text("")
-    located = place_evidence([lines for _, lines in cited], text)
-    return [
-        PlacedCitation(citation, lines, where)
-        for (citation, lines), where in zip(cited, located, strict=True)
-    ]
+    return place_citations(snapshot.lines_in(path), text)
 
 
 def _stamps_of(folder: Path) -> _Stamps:

@@ -186,7 +186,7 @@ class Project:
             return snapshot_of_file(self._snapshot, path, uri, text, is_provisional=is_provisional)
         state = self._state_of(document)
         if state is None or state.path != path:  # a link may have become a file
-            state = self._documents[uri] = DocumentState(path, document, self._snapshot)
+            state = self._documents[uri] = DocumentState(path, document)
         return state.snapshot(self._snapshot, is_provisional=is_provisional)
 
     def snapshot_while_typing(self, document: Document) -> DocumentSnapshot | None:
@@ -194,10 +194,10 @@ class Project:
         state = self._state_of(document)
         return None if state is None else self.document_snapshot(document.uri, state.path, document)
 
-    def current_state(self, document: Document) -> DocumentState | None:
-        """Return the state of a document; None when it has to be placed again."""
-        state = self._state_of(document)
-        return state if state is not None and state.is_current(self._snapshot) else None
+    def last_snapshot(self, uri: str) -> DocumentSnapshot | None:
+        """Return the last snapshot of an open document; None without one."""
+        state = self._documents.get(uri)
+        return None if state is None else state.last
 
     def discard(self, uri: str) -> None:
         """Delete the state of a document that was closed."""
@@ -413,13 +413,10 @@ class Projects:
         snapshot = self.snapshot(uri, is_looked_at=False)
         return no_ai_lines if snapshot is None else snapshot.ai_lines
 
-    def current_state(self, uri: str) -> DocumentState | None:
-        """Return the state of a document; None if it has to be placed again."""
-        document = self._documents.get(uri)
-        if document is None:
-            return None
-        states = (project.current_state(document) for project in self._projects.values())
-        return next((state for state in states if state is not None), None)
+    def last_snapshot(self, uri: str) -> DocumentSnapshot | None:
+        """Return the last snapshot of an open document, which changes since may have outdated."""
+        snapshots = (project.last_snapshot(uri) for project in self._projects.values())
+        return next((snapshot for snapshot in snapshots if snapshot is not None), None)
 
     def discard(self, uri: str) -> None:
         """Delete the state of a document that was closed."""
