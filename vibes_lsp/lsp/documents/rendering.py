@@ -95,9 +95,8 @@ class Markup:
 
     def words(self, value: object, limit: int) -> str:
         """Write untrusted text on one line; in quotation marks if it has more than plain words."""
-        text = str(value)[: limit + 1]
-        is_plain = _PLAIN_WORDS.fullmatch(text)
-        return self._inline(text, limit) if is_plain else self.sentence(value, limit)
+        is_plain = _PLAIN_WORDS.fullmatch(str(value)[: limit + 1])
+        return self._inline(value, limit) if is_plain else self.sentence(value, limit)
 
     def sentence(self, value: object, limit: int) -> str:
         """Write an untrusted sentence on one line, cut, in quotation marks."""
