@@ -138,7 +138,7 @@ def read_snapshot(path: Path) -> KnowledgeSnapshot:
     objects[Kind.PENDING] = {
         identifier: proposal
         for identifier, proposal in pending.items()
-        if knowledge.is_waiting(identifier, proposal["status"])
+        if knowledge.is_waiting(identifier)
     }
     return KnowledgeSnapshot(path, objects, _citations(knowledge.project, objects), approvals)
 

@@ -19,7 +19,7 @@ _TABLES: Final = (
 _CONTENT: Final = (
     "CREATE VIRTUAL TABLE content USING fts5(first, second, third, tokenize='{tokenizer}')"
 )
-_FORMAT: Final = 4
+_FORMAT: Final = 5
 _TOKENIZERS: Final = {True: "porter unicode61", False: "unicode61"}
 
 

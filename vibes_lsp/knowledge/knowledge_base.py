@@ -208,9 +208,9 @@ class KnowledgeBase:
         except (InvalidObject, OSError, ValueError):
             return False
 
-    def is_waiting(self, proposal_id: str, status: str) -> bool:
-        """Return whether a proposal of proposed/ waits: what decided/ has of it counts first."""
-        return status == "pending" and not self.exists(Kind.DECISION, proposal_id)
+    def is_waiting(self, proposal_id: str) -> bool:
+        """Return whether a proposal of proposed/ waits: only decided/ says what was decided."""
+        return not self.exists(Kind.DECISION, proposal_id)
 
     def read(self, kind: Kind, identifier: str) -> KnowledgeObject | None:
         """Return an object; None if there is none.
@@ -245,6 +245,8 @@ class KnowledgeBase:
             raise InvalidObject(f"{prefix}{error.message}") from None
         if knowledge_object.id != identifier:
             raise InvalidObject(f"{name}: id: expected {identifier}, as its file is named")
+        if kind is Kind.PENDING:  # whatever the file says, which anybody can write
+            return knowledge_object.model_copy(update={"status": "pending"})
         return knowledge_object
 
     def dump(self, kind: Kind, knowledge_object: KnowledgeObject) -> bytes:

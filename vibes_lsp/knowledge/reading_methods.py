@@ -221,7 +221,7 @@ def bundle_path(context: MethodContext, path: str) -> Path:
 def _waiting(context: MethodContext) -> Iterator[dict[str, Any]]:
     """Yield the proposals that wait for a decision; the index is fresh."""
     for proposal in context.index.members(Kind.PENDING):
-        if context.knowledge.is_waiting(proposal["id"], proposal["status"]):
+        if context.knowledge.is_waiting(proposal["id"]):
             yield proposal
 
 

@@ -242,9 +242,7 @@ class ReviewGate:
         for file in sorted(self._knowledge.files(Kind.PENDING), key=lambda file: file.id):
             with suppress(VibesError):
                 proposal = self._knowledge.read(Kind.PENDING, file.id)
-                if isinstance(proposal, Proposal) and self._knowledge.is_waiting(
-                    proposal.id, proposal.status
-                ):
+                if isinstance(proposal, Proposal) and self._knowledge.is_waiting(proposal.id):
                     proposals.append(proposal)
         return proposals
 
@@ -375,8 +373,6 @@ class ReviewGate:
         pending = self._knowledge.read(Kind.PENDING, proposal_id)
         if not isinstance(pending, Proposal):
             raise UnknownId(f"no proposal {proposal_id}", hint="see `vibes kb pending`")
-        if pending.status != "pending":
-            raise DecidedOtherwise(f"proposal {proposal_id} is {pending.status}")
         return pending
 
     def _can_be_rejected(self, pending: Proposal) -> bool:

@@ -130,18 +130,22 @@ def test_a_proposal_whose_object_another_program_wrote_does_not_expire(tmp_path:
 
 def test_all_say_alike_which_proposals_wait(tmp_path: Path) -> None:
     knowledge = create_knowledge_base(tmp_path)
-    waiting, decided, approved_only = (propose(knowledge, text) for text in ("One", "Two", "Three"))
+    waiting, decided, says_so = (propose(knowledge, text) for text in ("One", "Two", "Three"))
     kept = knowledge.file_of(Kind.PENDING, decided)
     content = kept.read_bytes()
     ReviewGate(knowledge).reject(decided, actor="ada", reason="no")
     kept.write_bytes(content)  # as a merge in git may bring it back
-    path = knowledge.file_of(Kind.PENDING, approved_only)
+    path = knowledge.file_of(Kind.PENDING, says_so)  # only decided/ says what was decided
     path.write_bytes(path.read_bytes().replace(b"status: pending", b"status: approved"))
+    both = sorted([waiting, says_so])
     gate = ReviewGate(knowledge, lambda: datetime.now(UTC) + timedelta(days=91))
     with closing(KnowledgeMethods(knowledge, "agent")) as methods:
         listed = methods.call("kb.list_pending", {})
-        assert [proposal["id"] for proposal in listed] == [waiting]
-        assert methods.call("kb.status", {})["pending"] == 1
-    assert [proposal.id for proposal in gate.pending()] == [waiting]
-    assert list(read_snapshot(knowledge.path).objects[Kind.PENDING]) == [waiting]
+        assert [proposal["id"] for proposal in listed] == both
+        assert {proposal["status"] for proposal in listed} == {"pending"}
+        assert methods.call("kb.status", {})["pending"] == 2
+    assert [proposal.id for proposal in gate.pending()] == both
+    assert list(read_snapshot(knowledge.path).objects[Kind.PENDING]) == both
+    assert gate.approve(says_so, actor="ada").object_id == "three"
     assert [expired.proposal.id for expired in gate.expire(actor="ada")] == [waiting]
+    assert findings(knowledge) == [f"proposal {decided} is in proposed/ and in decided/"]
