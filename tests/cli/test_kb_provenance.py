@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -163,6 +164,22 @@ def test_a_copy_of_the_trail_in_a_file_is_still_an_ais_word(kb: Knowledge) -> No
     [evidence] = kb.report()[copied_only]["evidence"]
     assert evidence["from_trail"]
     assert kb.resting(kb.report("--check", code=1)) == {copied_only}
+
+
+def test_what_was_a_plain_file_first_becomes_an_ais_word(kb: Knowledge) -> None:
+    entries = json.loads((kb.root / ".ai-audit/manifest.json").read_bytes())["entries"]
+    key = next(key for key, entry in entries.items() if entry["type"] == "decision")
+    source = kb("provenance", "add", key[:12]).out.strip()
+    folder = kb.root / ".vouch/sources" / source
+    (kb.root / "notes.md").write_bytes((folder / "content").read_bytes())
+    shutil.rmtree(folder)
+    assert kb("source", "add", "notes.md").out.strip() == source
+    added = kb("provenance", "add", key[:12], "--json").json
+    assert added["deduplicated"]
+    assert (added["locator"], added["metadata"]["vibes"]["id"]) == ("notes.md", key)
+    alone = kb.claim("The decision was noted", source)
+    assert kb.resting(kb.report("--check", code=1)) == {alone}
+    assert kb("doctor").out.strip() == "0 errors, 0 warnings"
 
 
 def test_a_decision_becomes_a_source(kb: Knowledge) -> None:

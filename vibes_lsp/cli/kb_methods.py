@@ -45,9 +45,9 @@ class MethodCommand:
     Attributes:
         method: The method, without `kb.`.
         prints: How the result is printed; a text has members of the result in braces.
-        usage: Arguments (`CLAIM`), for the first parameters in their order, and options with what
-            they take (`--text TEXT`), a choice or flag with nothing. The names are those of the
-            reference implementation.
+        usage: Arguments (`CLAIM`), for the required parameters in their order, and options with
+            what they take (`--text TEXT`), a choice or flag with nothing. The names are those of
+            the reference implementation.
         parameters: The parameters of the options that are not called like theirs.
         json_member: The member of `--json` that has the result, empty for the result itself; None
             if there is no such option.
@@ -141,7 +141,7 @@ class _Option:
 
 
 def _options(made: MethodCommand, fields: Mapping[str, FieldInfo]) -> Iterator[_Option]:
-    arguments = iter(fields)
+    arguments = (name for name, parameter in fields.items() if parameter.is_required())
     for word in _OPTION.finditer(made.usage):
         if word["argument"]:
             yield _Option("", word["argument"], next(arguments))

@@ -98,27 +98,34 @@ class RegisterProvenanceParameters(Parameters):
     """Session, context entry or annotation."""
 
 
-class RegisterParameters(Parameters):
-    """For `kb.register_source`."""
+class SourceParameters(Parameters):
+    """The members of a source that may be chosen."""
 
-    content: str
-    type: SourceType = Field("file", validation_alias=either("type", "source_type"))
-    locator: Line | None = Field(None, validation_alias=either("locator", "url"))
-    title: Line | None = None
-    media_type: Line | None = None
-    tags: list[str] | None = None
-
-
-class RegisterPathParameters(Parameters):
-    """For `kb.register_source_from_path`."""
-
-    path: str
-    """File of the project."""
     type: SourceType = Field("file", validation_alias=either("type", "source_type"))
     """Type of source."""
     title: Line | None = None
     """Title (default: the file's name)."""
     media_type: Line | None = None
+
+    def members(self) -> dict[str, Any]:
+        """Return the members of the source that are given."""
+        chosen = {"type": self.type, "title": self.title, "media_type": self.media_type}
+        return {name: value for name, value in chosen.items() if value}
+
+
+class RegisterParameters(SourceParameters):
+    """For `kb.register_source`."""
+
+    content: str
+    locator: Line | None = Field(None, validation_alias=either("locator", "url"))
+    tags: list[str] = []
+
+
+class RegisterPathParameters(SourceParameters):
+    """For `kb.register_source_from_path`."""
+
+    path: str
+    """File of the project."""
 
 
 class VerifyParameters(Parameters):

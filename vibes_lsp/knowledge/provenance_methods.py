@@ -48,7 +48,7 @@ def register_provenance(
         locator=source.locator,
         actor=context.actor,
         now=context.now(),
-        source_type=source.type,
+        type=source.type,
         title=source.title,
         media_type="application/jsonl",
         metadata=dict(source.metadata),

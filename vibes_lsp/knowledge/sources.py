@@ -22,7 +22,7 @@ from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.citations import file_of_source
 from vibes_lsp.knowledge.evidence_lines import parse_locator
 from vibes_lsp.knowledge.knowledge_base import MAX_SOURCE, KnowledgeBase
-from vibes_lsp.knowledge.objects import Evidence, Kind, Source, SourceType
+from vibes_lsp.knowledge.objects import Evidence, Kind, Source
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.store.files import is_inside, read_file
 
@@ -90,13 +90,17 @@ def register_source(
     locator: str,
     actor: str,
     now: datetime,
-    source_type: SourceType = "file",
-    title: str | None = None,
-    media_type: str = "text/plain",
-    tags: Sequence[str] = (),
-    metadata: dict[str, Any] | None = None,
+    **members: Any,
 ) -> RegisteredSource:
     """Capture bytes as a source, unless these bytes are one.
+
+    Args:
+        knowledge: The knowledge base.
+        content: The bytes.
+        locator: Where they are from.
+        actor: Who registers them.
+        now: When.
+        **members: Other members of the source.
 
     Raises:
         InvalidObject: They are too many, or the source that is there breaks a rule.
@@ -104,16 +108,7 @@ def register_source(
     """
     if len(content) > MAX_SOURCE:
         raise InvalidObject(f"source: {len(content):,} bytes, expected at most {MAX_SOURCE:,}")
-    source = source_of(
-        content,
-        locator,
-        now,
-        type=source_type,
-        title=title,
-        media_type=media_type,
-        tags=list(tags),
-        metadata=metadata or {},
-    )
+    source = source_of(content, locator, now, **members)
     with changing(knowledge, actor, now) as change:
         return store_source(change, source, content)
 
@@ -137,15 +132,23 @@ def source_of(content: bytes, locator: str, now: datetime, **members: Any) -> So
 def store_source(change: Change, source: Source, content: bytes) -> RegisteredSource:
     """Write a source and its bytes unless it is there, as part of a change.
 
+    One that is there gets the metadata that it lacks: what it is, may become known later.
+
     Raises:
         InvalidObject: The source that is there breaks a rule.
         VibesError: The knowledge base cannot be written.
     """
     stored = change.knowledge.read(Kind.SOURCE, source.id)
     change.write_content(source.id, content)
-    is_new = stored is None and change.create(Kind.SOURCE, source)
-    change.record("source.register", [source.id], {"deduplicated": not is_new})
-    return RegisteredSource(stored if isinstance(stored, Source) else source, is_new=is_new)
+    if isinstance(stored, Source):
+        metadata = {**source.metadata, **stored.metadata}
+        if metadata != stored.metadata:
+            stored = stored.model_copy(update={"metadata": metadata})
+            change.replace(Kind.SOURCE, stored)
+    else:
+        change.create(Kind.SOURCE, source)
+    change.record("source.register", [source.id], {"deduplicated": stored is not None})
+    return RegisteredSource(stored if isinstance(stored, Source) else source, is_new=stored is None)
 
 
 def register_file(
@@ -154,11 +157,11 @@ def register_file(
     *,
     actor: str,
     now: datetime,
-    source_type: SourceType = "file",
-    title: str | None = None,
-    media_type: str = "text/plain",
+    **members: Any,
 ) -> RegisteredSource:
     """Capture a file of the project as a source; its locator is the path in the project.
+
+    Arguments as for `register_source`.
 
     Raises:
         InvalidObject: The path leads out of the project.
@@ -167,16 +170,7 @@ def register_file(
     """
     relative, content = _read_project_file(knowledge, path)
     refuse_hidden(knowledge, relative, content)
-    return register_source(
-        knowledge,
-        content,
-        locator=relative,
-        actor=actor,
-        now=now,
-        source_type=source_type,
-        title=title or Path(relative).name,
-        media_type=media_type,
-    )
+    return register_source(knowledge, content, locator=relative, actor=actor, now=now, **members)
 
 
 def refuse_hidden(knowledge: KnowledgeBase, path: str, content: bytes) -> None:

@@ -37,10 +37,8 @@ def register_text(context: MethodContext, request: parameters.RegisterParameters
             locator=request.locator or request.title or "inline",
             actor=context.actor,
             now=context.now(),
-            source_type=request.type,
-            title=request.title,
-            media_type=request.media_type or "text/plain",
-            tags=request.tags or (),
+            tags=request.tags,
+            **request.members(),
         )
     )
 
@@ -55,9 +53,7 @@ def register_source_from_path(
             request.path,
             actor=context.actor,
             now=context.now(),
-            source_type=request.type,
-            title=request.title,
-            media_type=request.media_type or "text/plain",
+            **request.members(),
         )
     )
 
