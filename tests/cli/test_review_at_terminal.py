@@ -189,53 +189,6 @@ def test_a_rejection_can_be_cancelled(story: ReviewProject) -> None:
     assert story.verdicts() == []
 
 
-@pytest.mark.parametrize(
-    ("key", "place", "reviewed"),
-    [("p", "b/c.py:4-7", {"digest", "other"}), ("f", "a.py:10-13", {"digest", "same"})],
-)
-def test_all_of_a_prompt_or_a_file_after_a_list(
-    story: ReviewProject, key: str, place: str, reviewed: set[str]
-) -> None:
-    with terminal("review", cwd=story.root) as shown:
-        answer(shown, key)
-        assert place in shown.wait_for("[y/n] ")
-        shown.press("n")
-        answer(shown, key)
-        shown.wait_for("approve all 2")
-        shown.wait_for("[y/n] ")
-        assert story.verdicts() == []
-        shown.press("y")
-        answer(shown, "q")
-        shown.wait_for("2 approved, 0 rejected, 1 left")
-        assert shown.wait_for_exit() == 0
-    assert {source for source, _, _ in story.verdicts()} == {
-        getattr(story, name) for name in reviewed
-    }
-
-
-def test_a_long_list_counts_what_it_leaves_out(story: ReviewProject) -> None:
-    text = "".join(f"value_{number} = {number}\n" for number in range(1, 43))
-    for number in range(1, 43):
-        story.line("many.py", number, number, text=text, risk_score=0.95)
-    story.file("many.py", text)
-    with terminal("review", cwd=story.root) as shown:
-        answer(shown, "f")
-        assert "  … and 2 more\n" in shown.wait_for("approve all 42")
-
-
-def test_a_rejected_annotation_is_not_approved_with_the_rest(story: ReviewProject) -> None:
-    story.review(story.other, verdict="rejected")
-    with terminal("review", cwd=story.root) as shown:
-        answer(shown, "p")
-        assert "b/c.py" not in shown.wait_for("[y/n] ")
-        shown.press("y")
-        answer(shown, "q")
-        assert shown.wait_for_exit() == 0
-    assert [source for source, verdict, _ in story.verdicts() if verdict == "approved"] == [
-        story.digest
-    ]
-
-
 def test_a_verdict_on_lines_that_changed_meanwhile_is_not_recorded(story: ReviewProject) -> None:
     with terminal("review", cwd=story.root) as shown:
         shown.wait_for(QUESTION)
@@ -328,24 +281,12 @@ def test_a_long_range_is_approved_only_after_all_lines_were_shown(
         assert shown.wait_for_exit() == 0
 
 
-@pytest.mark.parametrize("key", ["p", "f"])
-def test_a_long_range_is_approved_with_others_only_after_all_lines_were_shown(
-    story: ReviewProject, key: str
-) -> None:
-    long = "".join(f"value_{number} = {number}\n" for number in range(400))
-    prompt = story.prompt("Count.")
-    story.line("long.py", 1, 400, text=long, risk_score=0.95, prompt=prompt)
+def test_a_long_line_is_shown_to_its_end(story: ReviewProject) -> None:
+    long = f"value = '{'-' * 1000}', hidden()\n"
+    story.line("long.py", 1, 1, text=long, risk_score=0.95)
     story.file("long.py", long)
     with terminal("review", "--file", "long.py", cwd=story.root) as shown:
-        answer(shown, key)
-        assert "not all lines were shown" in shown.wait_for("] ")
-        shown.press("v")
-        answer(shown, key)
-        shown.wait_for("approve all 1")
-        shown.wait_for("[y/n] ")
-        assert story.verdicts() == []
-        shown.press("y")
-        shown.wait_for("1 approved")
+        assert "-', hidden()" in answer(shown, "q")
         assert shown.wait_for_exit() == 0
 
 

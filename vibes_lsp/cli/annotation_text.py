@@ -148,7 +148,9 @@ def _page_length(inspection: Inspection) -> int:
 
 def _print_lines(inspection: Inspection, first: int, stop: int) -> None:
     code = code_lines(
-        str(inspection.facts["filePath"]), [line for line, _ in inspection.lines[first:stop]]
+        str(inspection.facts["filePath"]),
+        [line for line, _ in inspection.lines[first:stop]],
+        is_cut=False,
     )
     for number, line in zip(range(first, stop), code, strict=True):
         _print_removed(inspection, inspection.start + number)

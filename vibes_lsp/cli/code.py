@@ -16,17 +16,19 @@ _MAX_COLORED: Final = 5_000
 """Lines of a file that get syntax colours; more would take more than a second."""
 
 
-def code_lines(path: str, lines: Sequence[str]) -> list[Text]:
+def code_lines(path: str, lines: Sequence[str], *, is_cut: bool = True) -> list[Text]:
     """Return lines of a file for a terminal, in syntax colours if it has any.
 
     Args:
         path: The file's path, whose extension names the language.
         lines: Its lines.
+        is_cut: Whether long lines are cut; else a text that has one gets no colours.
     """
     from rich.text import Text  # noqa: PLC0415
 
-    plain = plain_code_lines(lines)
-    if console().color_system is None or len(plain) > _MAX_COLORED:
+    plain = plain_code_lines(lines, is_cut=is_cut)
+    is_long = len(plain) > _MAX_COLORED or any(len(line) > _MAX_LENGTH for line in plain)
+    if console().color_system is None or is_long:
         return [Text(line) for line in plain]
     from rich.syntax import Syntax  # noqa: PLC0415
 
@@ -37,6 +39,6 @@ def code_lines(path: str, lines: Sequence[str]) -> list[Text]:
     return list(colored) if is_same else [Text(line) for line in plain]
 
 
-def plain_code_lines(lines: Sequence[str]) -> list[str]:
+def plain_code_lines(lines: Sequence[str], *, is_cut: bool = True) -> list[str]:
     """Return lines of a file for output without colours."""
-    return [escape_code(line, _MAX_LENGTH) for line in lines]
+    return [escape_code(line, _MAX_LENGTH if is_cut else None) for line in lines]

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 if sys.platform == "win32":
     import msvcrt
 else:
-    import select
     import signal
     import termios
     import tty
@@ -62,32 +61,13 @@ else:
         # a shell sets the terminal back to line mode before it resumes a program
         resumed = signal.signal(signal.SIGCONT, lambda *_: tty.setcbreak(terminal))
         try:
-            with _signals() as signals:
-                tty.setcbreak(terminal, termios.TCSAFLUSH)
-                yield lambda: _read_key(terminal, signals)
+            tty.setcbreak(terminal, termios.TCSAFLUSH)
+            yield lambda: _read_key(terminal)
         finally:
             signal.signal(signal.SIGCONT, resumed or signal.SIG_DFL)
             termios.tcsetattr(terminal, termios.TCSADRAIN, before)
 
-    @contextmanager
-    def _signals() -> Iterator[int]:
-        """Yield a descriptor that becomes readable with a signal.
-
-        Without it, a signal right before a read would not interrupt the read.
-        """
-        reader, writer = os.pipe()
-        os.set_blocking(writer, False)
-        former = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
-        try:
-            yield reader
-        finally:
-            signal.set_wakeup_fd(former)
-            os.close(reader)
-            os.close(writer)
-
-    def _read_key(terminal: int, signals: int) -> str:
-        while signals in select.select([terminal, signals], [], [])[0]:
-            os.read(signals, _MAX_KEY_BYTES)  # Ctrl-C raises here at the latest
+    def _read_key(terminal: int) -> str:
         typed = os.read(terminal, _MAX_KEY_BYTES)
         if typed in {b"", b"\x04"}:
             raise EOFError

@@ -8,7 +8,6 @@ from functools import partial
 from typing import Final
 
 from vibes_lsp.cli.annotation_text import (
-    place_of,
     print_annotation,
     print_details,
     print_remaining_lines,
@@ -29,21 +28,16 @@ from vibes_lsp.reports.review_queue import Inspection, inspect_annotation, is_re
 from vibes_lsp.risk.policy import Policy
 from vibes_lsp.store.waiting import VERDICTS_WAIT, place_of_waiting
 
-_QUESTION: Final = "[a]pprove [r]eject [s]kip [b]ack [e]dit, all of [p]rompt or [f]ile, [q]uit [?] "
+_QUESTION: Final = "[a]pprove [r]eject [s]kip [b]ack [e]dit [q]uit [?] "
 HELP: Final = (
     "a  approve these lines; editing them later makes the approval stale",
     "r  reject, with a note on what to fix",
     "s  skip; nothing is recorded",
     "b  back to the previous annotation; a new verdict replaces the old one",
-    "p  approve all in the queue from the same prompt, after a list and a confirmation",
-    "f  approve all in the queue in the same file, likewise",
     "v  show the remaining lines of a long range",
     "e  open the file in the editor that VISUAL or EDITOR names; then the lines are shown again",
     "q  quit (also Ctrl-C and Ctrl-D); verdicts given so far are recorded",
 )
-_GROUPS: Final = {"p": ("promptHash", "prompt"), "f": ("filePath", "file")}
-_MAX_CONFIRMED: Final = 40
-"""Maximum number of annotations listed before an approval of all."""
 
 
 class ReviewDialogue:
@@ -133,8 +127,6 @@ class ReviewDialogue:
             "r": partial(self._reject, inspection),
             "s": self._skip,
             "b": self._back,
-            "p": partial(self._approve_all, inspection, "p"),
-            "f": partial(self._approve_all, inspection, "f"),
             "v": partial(self._view, inspection),
             "e": partial(self._edit, inspection),
             "q": _quit,
@@ -143,22 +135,17 @@ class ReviewDialogue:
             pass
 
     def _approve(self, inspection: Inspection) -> bool:
-        if not self._may_approve():
-            return False
-        self._record([inspection], Verdict.APPROVED)
-        return True
-
-    def _may_approve(self) -> bool:
-        """Return whether all lines of the annotation were shown; say so if not."""
         if not self._all_lines_shown:
             print_line("not all lines were shown; press v to show them")
-        return self._all_lines_shown
+            return False
+        self._record(inspection, Verdict.APPROVED)
+        return True
 
     def _reject(self, inspection: Inspection) -> bool:
         note = _ask_note()
         if note is None:
             return False
-        self._record([inspection], Verdict.REJECTED, note)
+        self._record(inspection, Verdict.REJECTED, note)
         return True
 
     def _skip(self) -> bool:
@@ -189,61 +176,15 @@ class ReviewDialogue:
         self._repeat = True
         return True
 
-    def _approve_all(self, inspection: Inspection, key: str) -> bool:
-        """Approve the queued annotations of the same prompt or file, after a confirmation."""
-        if not self._may_approve():
-            return False
-        member, name = _GROUPS[key]
-        value = inspection.facts.get(member)
-        if value is None:
-            print_line(f"this annotation has no {name}")
-            return False
-        same_group = (
-            facts
-            for facts in self._queue
-            if facts.get(member) == value
-            and facts["annotationId"] != inspection.facts["annotationId"]
-        )
-        inspections = [
-            inspection,
-            *(
-                candidate
-                for facts in same_group
-                if (candidate := self._inspect(facts)) is not None
-                and not is_reviewed(candidate.facts)
-            ),
-        ]
-        for candidate in inspections[:_MAX_CONFIRMED]:
-            print_styled(
-                [
-                    (f"  {escape(place_of(candidate))}", "bold"),
-                    (f"  {candidate.facts['state']}", "dim"),
-                ]
-            )
-        if len(inspections) > _MAX_CONFIRMED:
-            print_line(f"  … and {len(inspections) - _MAX_CONFIRMED:,} more")
-        question = f"approve all {len(inspections):,}? Only this one was shown. [y/n] "
-        if _ask_key(question) != "y":
-            return False
-        self._record(inspections, Verdict.APPROVED)
-        return True
-
-    def _record(
-        self, inspections: Sequence[Inspection], verdict: Verdict, note: str | None = None
-    ) -> None:
+    def _record(self, inspection: Inspection, verdict: Verdict, note: str | None = None) -> None:
         """Record a verdict on what was shown; if that has changed since, show it again instead."""
-        shown = {
-            str(inspection.facts["annotationId"]): Shown(
-                inspection.placement.path, inspection.digest
-            )
-            for inspection in inspections
-        }
+        identifier = str(inspection.facts["annotationId"])
         request = RecordReview(
             verdict=verdict,
-            annotation_ids=tuple(shown),
+            annotation_ids=(identifier,),
             note=note or None,
             reviewer=self._reviewer,
-            shown=shown,
+            shown={identifier: Shown(inspection.placement.path, inspection.digest)},
         )
         try:
             self._recorder.execute(request)
@@ -251,7 +192,7 @@ class ReviewDialogue:
             print_line(f"not recorded: {escape(error.message)}")
             self._repeat = True
             return
-        self._verdicts.update(dict.fromkeys(shown, verdict))
+        self._verdicts[identifier] = verdict
         self._position += 1
 
 
