@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from vibes_lsp.cli.output import (
-    console,
     escape,
     is_plain,
     print_line,
+    print_styled,
     print_text,
     terminal_width,
 )
 
-if TYPE_CHECKING:
-    from rich.text import Text
-
-_UNBOUNDED: Final = 1 << 20
 _MAX_FITTED: Final = 1_000
 """Rows of a table up to which it is fitted to the terminal."""
 _MAX_PADDED: Final = 60
@@ -49,90 +44,70 @@ def print_table(
             column wraps.
         styles: Styles of columns, by heading; or styles by the last word of a cell.
     """
-    cells = [list(map(escape, row)) for row in rows]
-    width = terminal_width()
-    if is_plain() or len(cells) > _MAX_FITTED:
-        at_most = _UNBOUNDED if is_plain() else _MAX_PADDED
-        _print_plain_table(columns, cells, frozenset(right), at_most)
-        return
-    from rich.text import Text  # noqa: PLC0415
-
-    widths = [max(map(_width, column)) for column in zip(columns, *cells, strict=True)]
+    cells = [list(columns), *(list(map(escape, row)) for row in rows)]
+    widths = [max(map(_width, column)) for column in zip(*cells, strict=True)]
+    is_fitted = not is_plain() and len(rows) <= _MAX_FITTED
+    if not (is_fitted or is_plain()):
+        widths = [min(size, _MAX_PADDED) for size in widths]
     total = sum(widths) + len(_BETWEEN) * (len(widths) - 1)
-    wraps, place = False, None
-    if width is not None and total > width:
-        left = widths[-1] - (total - width)
-        if whole is not None:
-            place = list(columns).index(whole)
-            widths[place] = max(min(widths[place], width // 2), widths[place] - (total - width))
-        elif left >= _MIN_PROSE:
-            wraps, widths[-1] = True, left
-    heading = [Text(column, "bold") for column in columns]
-    print_text(_table_line(heading, widths, right, columns), width)
-    print_line("─" * (total if width is None else min(total, width)))
-    of_columns = [(styles or {}).get(column, "") for column in columns]
-    for row in cells:
-        styled = [
-            Text(cell, style if isinstance(style, str) else _cell_style(cell, style))
-            for cell, style in zip(row, of_columns, strict=True)
+    width = terminal_width() if is_fitted else None
+    excess = 0 if width is None else max(total - width, 0)
+    wraps = excess > 0 and whole is None and widths[-1] - excess >= _MIN_PROSE
+    place = None
+    if width is not None and excess and whole is not None:
+        place = list(columns).index(whole)
+        widths[place] = max(min(widths[place], width // 2), widths[place] - excess)
+    for number, row in enumerate(cells):
+        padded = [
+            _padded(cell.rstrip(), size, is_right=column in right)
+            for cell, size, column in zip(row, widths, columns, strict=True)
         ]
-        *leading, last = styled
-        wrapped = [last]
-        if wraps and last.cell_len > widths[-1]:
-            wrapped = list(last.wrap(console(), widths[-1]))
-        room = width
-        if width is not None and place is not None:
-            end = sum(widths[:place]) + place * len(_BETWEEN) + styled[place].cell_len
-            room = max(width, end + 2)
-        for part in wrapped:
-            print_text(_table_line([*leading, part], widths, right, columns), room)
-            leading = [Text() for _ in leading]
+        padded[-1] = padded[-1].rstrip()
+        if not is_fitted:
+            print_line(_BETWEEN.join(padded).rstrip())
+        else:
+            of_cells = ["bold"] * len(row) if number == 0 else _styles(columns, row, styles or {})
+            parts = list(zip(padded, of_cells, strict=True))
+            room = width
+            if width is not None and place is not None:
+                room = max(width, _width(_BETWEEN.join(padded[: place + 1])) + 2)
+            _print_row(parts, room, indent=total - widths[-1] if wraps else None)
+        if number == 0:
+            print_line("─" * (total - excess))
 
 
-def _table_line(
-    cells: Sequence[Text], widths: Sequence[int], right: Sequence[str], columns: Sequence[str]
-) -> Text:
-    """Return cells in their columns."""
+def _padded(cell: str, size: int, *, is_right: bool) -> str:
+    space = " " * (size - _width(cell))
+    return space + cell if is_right else cell + space
+
+
+def _styles(
+    columns: Sequence[str], row: Sequence[str], styles: Mapping[str, str | Mapping[str, str]]
+) -> list[str]:
+    """Return the style of each cell of a row."""
+    of_columns = [styles.get(column, "") for column in columns]
+    return [
+        style if isinstance(style, str) else style.get(cell.rpartition(" ")[2], "")
+        for cell, style in zip(row, of_columns, strict=True)
+    ]
+
+
+def _print_row(parts: Sequence[tuple[str, str]], room: int | None, *, indent: int | None) -> None:
+    """Print padded cells with their styles.
+
+    Args:
+        parts: The cells.
+        room: Columns at which the row is cut.
+        indent: Columns before the rest of a last cell that wraps; None if it is cut.
+    """
     from rich.text import Text  # noqa: PLC0415
 
-    for cell, size, column in zip(cells, widths, columns, strict=True):
-        cell.rstrip()
-        pad = max(size - cell.cell_len, 0)
-        if column in right:
-            cell.pad_left(pad)
-        else:
-            cell.pad_right(pad)
-    return Text(_BETWEEN).join(cells)
-
-
-def _cell_style(cell: str, styles: Mapping[str, str]) -> str:
-    return styles.get(cell.rpartition(" ")[2], "")
-
-
-def _print_plain_table(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    right: AbstractSet[str],
-    at_most: int,
-) -> None:
-    """Print a table whose rows are not fitted, in a fiftieth of the time."""
-    longest = (max(map(_width, column)) for column in zip(columns, *rows, strict=True))
-    widths = [min(width, at_most) for width in longest]
-    rule = "─" * (sum(widths) + len(_BETWEEN) * (len(widths) - 1))
-    pads = [str.rjust if name in right else str.ljust for name in columns]
-    sizes = zip(columns, widths, strict=True)
-    template = _BETWEEN.join(f"%{'' if name in right else '-'}{size}s" for name, size in sizes)
-    print_line((template % tuple(columns)).rstrip())
-    print_line(rule)
-    for row in rows:
-        if "".join(row).isascii():
-            print_line((template % tuple(row)).rstrip())
-            continue
-        padded = (
-            pad(cell, size + len(cell) - _width(cell))
-            for pad, cell, size in zip(pads, row, widths, strict=True)
-        )
-        print_line(_BETWEEN.join(padded).rstrip())
+    first, *others = parts
+    line = [first, *(part for cell in others for part in ((_BETWEEN, ""), cell))]
+    if indent is None:
+        print_text(Text.assemble(*line), room)
+    else:
+        print_styled(line, indent=indent)
 
 
 def _width(cell: str) -> int:
