@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -42,6 +43,12 @@ from vibes_lsp.lsp.state.shown_documents import ShownDocuments
 from vibes_lsp.lsp.state.updates import poll_trails, refresh_outdated
 
 _logger = logging.getLogger(__name__)
+_IN_SOME_FILES: Final[Mapping[str, Any]] = {
+    "call_hierarchy": call_hierarchy,
+    "completion": completion,
+    "folding_range": folding,
+}
+"""Features that only some files have, by the client's capability to register them for those."""
 
 
 def create_server() -> Server:
@@ -111,8 +118,10 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         ls.root = ls.workspace.root_uri if params.workspace_folders is None else None
         if pulls_diagnostics(ls):
             diagnostics.register_pull(ls)
-        for feature in (call_hierarchy, completion, folding, inlay_hints):
-            feature.declare(ls)
+        for name, feature in _IN_SOME_FILES.items():
+            if not ls.can_register(name):
+                feature.register(ls)
+        inlay_hints.declare(ls)
 
     @server.feature(types.INITIALIZED)
     async def initialized(ls: Server, _params: types.InitializedParams) -> None:
@@ -122,8 +131,12 @@ def _register_workspace(  # noqa: C901  # a list of handlers
             await refresh_project(ls)
         await watchers.watch_folders()
         await shown.offer(ls)
-        for feature in (call_hierarchy, completion, folding, inlay_hints):
-            await feature.offer(ls)
+        for name, feature in _IN_SOME_FILES.items():
+            if ls.can_register(name):
+                feature.register(ls)
+                for number, options in enumerate(feature.REGISTRATIONS):
+                    await ls.offer(feature.METHOD, options, f"{feature.METHOD}-{number}")
+        await inlay_hints.offer(ls)
         for folder in ls.folders:
             indexing.prepare(folder)
 

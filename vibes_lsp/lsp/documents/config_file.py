@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 _MAX_TEXT: Final = 1 << 17
 """Characters of the largest text in which a place is looked for: read from its start, in 0.15 s."""
 _MAX_VALUE: Final = 300
-_SPECIAL: Final = re.compile(r"[\\$}]")
-"""What means something in a snippet."""
 
 
 def config_document(ls: Server, uri: str) -> Document | None:
@@ -63,18 +60,15 @@ def complete_config(ls: Server, uri: str, position: types.Position) -> types.Com
     replaced = range_in_line(line, position.line, span, ls.documents.encoding)
     is_quoted = source.startswith('"', cursor.start) and cursor.end > cursor.start
     items = [
-        _item(ls, suggestion, replaced, number, is_quoted=is_quoted)
+        _item(suggestion, replaced, number, is_quoted=is_quoted)
         for number, suggestion in enumerate(suggestions)
     ]
     return types.CompletionList(is_incomplete=False, items=items)
 
 
 def _item(
-    ls: Server, suggestion: ConfigSuggestion, replaced: types.Range, number: int, *, is_quoted: bool
+    suggestion: ConfigSuggestion, replaced: types.Range, number: int, *, is_quoted: bool
 ) -> types.CompletionItem:
-    snippets = ls.declared("text_document", "completion", "completion_item", "snippet_support")
-    is_snippet = suggestion.is_member and bool(snippets) and suggestion.before.endswith(" ")
-    value = _as_snippet(suggestion.value) if is_snippet else suggestion.value
     bare = suggestion.label.strip('"')
     return types.CompletionItem(
         suggestion.label,
@@ -85,17 +79,10 @@ def _item(
         documentation=suggestion.node.description or None,
         sort_text=f"{number:04}",
         filter_text=f'"{bare}"' if is_quoted else bare,
-        insert_text_format=types.InsertTextFormat.Snippet if is_snippet else None,
-        text_edit=types.TextEdit(replaced, f"{suggestion.before}{value}{suggestion.after}"),
+        text_edit=types.TextEdit(
+            replaced, f"{suggestion.before}{suggestion.value}{suggestion.after}"
+        ),
     )
-
-
-def _as_snippet(value: str) -> str:
-    """Return a value as a placeholder: what is between its quotes or brackets."""
-    edges = (value[:1], value[-1:]) if value[:1] in set('"[{') and len(value) > 1 else ("", "")
-    inner = value[len(edges[0]) : len(value) - len(edges[1])]
-    escaped = _SPECIAL.sub(r"\\\g<0>", inner)
-    return f"{edges[0]}${{1:{escaped}}}{edges[1]}"
 
 
 def hover_in_config(

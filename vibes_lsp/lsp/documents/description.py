@@ -18,7 +18,7 @@ from vibes_lsp.git.objects import Commit
 from vibes_lsp.lsp.documents.rendering import SEPARATOR, Markup
 from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, owns_line
 from vibes_lsp.model.ages import describe_age
-from vibes_lsp.model.members import JsonValue, Members, text, texts
+from vibes_lsp.model.members import JsonValue, Members, objects, text, texts
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import ContextType
 from vibes_lsp.placing.placements import Placement
@@ -183,7 +183,7 @@ class Description:
         question = self.markup.sentence(text(entry, "decision_point") or "?", _LONG)
         chosen: list[str] = []
         others: list[str] = []
-        for option in _listed(entry.get("options")):
+        for option in objects(entry.get("options"))[:_MAX_LISTED]:
             named = self.markup.sentence(
                 text(option, "description") or text(option, "id") or "?", _REASON
             )
@@ -268,7 +268,7 @@ class Description:
             return
         question = quote(text(entry, "decision_point") or "?", _LONG)
         yield f"{self.markup.strong('Decision:')} {question}"
-        for option in _listed(entry.get("options")):
+        for option in objects(entry.get("options"))[:_MAX_LISTED]:
             mark = "chosen" if is_selected(entry, option) else "not chosen"
             named = text(option, "description") or text(option, "id") or "?"
             yield f"{mark}: {quote(named, _LONG)}"
@@ -282,14 +282,12 @@ class Description:
         if figures is None:
             return
         yield f"{self.markup.strong('PRISM:')} {figures}"
-        factors = facts.get("factors")
-        for factor in (factors if isinstance(factors, list) else [])[: 2 * _MAX_LISTED]:
-            if isinstance(factor, dict):
-                signal = quote(text(factor, "signal") or "?", 40)
-                value, weight = quote(factor.get("value"), 8), quote(factor.get("weight"), 8)
-                reason = text(factor, "reason")
-                why = f": {quote(reason, _LONG)}" if reason else ""
-                yield f"{signal} {value} x {weight}{why}"
+        for factor in objects(facts.get("factors"))[: 2 * _MAX_LISTED]:
+            signal = quote(text(factor, "signal") or "?", 40)
+            value, weight = quote(factor.get("value"), 8), quote(factor.get("weight"), 8)
+            reason = text(factor, "reason")
+            why = f": {quote(reason, _LONG)}" if reason else ""
+            yield f"{signal} {value} x {weight}{why}"
 
     def _short(self, commit: str) -> str:
         return self.markup.quote(commit[:8], 8)
@@ -302,11 +300,6 @@ class Description:
 def _name_of(author: JsonValue) -> str | None:
     name = text(author, "name") if isinstance(author, dict) else None
     return None if name is None or name == "unknown" or not name.strip() else name
-
-
-def _listed(options: JsonValue) -> list[Members]:
-    entries = options if isinstance(options, list) else []
-    return [option for option in entries[:_MAX_LISTED] if isinstance(option, dict)]
 
 
 def _role_at(snapshot: DocumentSnapshot, placement: Placement, line: int | None) -> str:

@@ -36,28 +36,18 @@ _KINDS: Final = {
     "environment": types.SymbolKind.Module,
     "session": types.SymbolKind.Namespace,
 }
-_SELECTOR: Final = [types.TextDocumentFilterPattern(pattern="**/.ai-audit/**")]
+METHOD: Final = types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY
+REGISTRATIONS: Final = (
+    types.CallHierarchyRegistrationOptions(
+        [types.TextDocumentFilterPattern(pattern="**/.ai-audit/**")]
+    ),
+)
 
 
-def declare(ls: Server) -> None:
-    """Answer the requests for all files, with clients that cannot limit them to some."""
-    if not ls.can_register("call_hierarchy"):
-        _register(ls)
-
-
-async def offer(ls: Server) -> None:
-    """Register the call hierarchy of audit files with a client that can limit it."""
-    if not ls.can_register("call_hierarchy"):
-        return
-    _register(ls)
-    options = types.CallHierarchyRegistrationOptions(document_selector=_SELECTOR)
-    await ls.offer(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, options)
-
-
-def _register(server: Server) -> None:
+def register(server: Server) -> None:
     """Answer the three requests; before `initialize` was answered, that also declares them."""
 
-    @server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
+    @server.feature(METHOD)
     async def prepare(
         ls: Server, params: types.CallHierarchyPrepareParams
     ) -> list[types.CallHierarchyItem] | None:

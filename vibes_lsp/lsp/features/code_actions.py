@@ -93,7 +93,7 @@ def register(server: Server) -> None:
             offered += _KnowledgeActions(ls, knowledge, params, is_selection).all()
         requested = [action for action in offered if _is_requested(action, params.context)]
         if ls.declared("text_document", "code_action", "code_action_literal_support") is None:
-            return [_command(action) for action in requested]
+            return [_run(action.title, action.command, action.arguments) for action in requested]
         return [_code_action(ls, action) for action in requested]
 
     @server.feature(types.CODE_ACTION_RESOLVE)
@@ -389,16 +389,13 @@ def _is_requested(action: _Action, context: types.CodeActionContext) -> bool:
 
 
 def _code_action(ls: Server, action: _Action) -> types.CodeAction:
-    diagnostics = list(action.diagnostics) or None
+    encoded = types.CodeAction(action.title, action.kind, list(action.diagnostics) or None)
     resolved = ls.declared("text_document", "code_action", "resolve_support", "properties") or ()
     if "command" in resolved:
-        members = {"command": str(action.command), "arguments": action.arguments}
-        return types.CodeAction(action.title, action.kind, diagnostics, data=members)
-    return types.CodeAction(action.title, action.kind, diagnostics, command=_command(action))
-
-
-def _command(action: _Action) -> types.Command:
-    return _run(action.title, action.command, action.arguments)
+        encoded.data = {"command": str(action.command), "arguments": action.arguments}
+    else:
+        encoded.command = _run(action.title, action.command, action.arguments)
+    return encoded
 
 
 def _run(name: str, command: str, arguments: dict[str, Any]) -> types.Command:

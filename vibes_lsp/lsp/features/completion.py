@@ -14,41 +14,27 @@ from vibes_lsp.lsp.documents.config_file import complete_config
 from vibes_lsp.lsp.documents.knowledge_navigation import complete_ids
 from vibes_lsp.lsp.state.server import Server
 
-_REGISTRATIONS: Final = {
-    "knowledge": types.CompletionRegistrationOptions(
-        document_selector=[
+METHOD: Final = types.TEXT_DOCUMENT_COMPLETION
+REGISTRATIONS: Final = (
+    types.CompletionRegistrationOptions(
+        [
             types.TextDocumentFilterPattern(pattern="**/.vouch/**"),
             types.TextDocumentFilterPattern(pattern="**/*.{md,markdown}"),
         ],
         trigger_characters=["["],
     ),
-    "config": types.CompletionRegistrationOptions(
-        document_selector=[types.TextDocumentFilterPattern(pattern="**/.ai-audit/config.json")],
+    types.CompletionRegistrationOptions(
+        [types.TextDocumentFilterPattern(pattern="**/.ai-audit/config.json")],
         trigger_characters=['"'],
     ),
-}
+)
 """Each has its own trigger characters: in a page, a quotation mark begins nothing."""
-_TRIGGERS: Final = ["[", '"']
 
 
-def declare(ls: Server) -> None:
-    """Answer the request for all files, with clients that cannot limit it to some."""
-    if not ls.can_register("completion"):
-        _register(ls)
+def register(server: Server) -> None:
+    """Answer `textDocument/completion`."""
 
-
-async def offer(ls: Server) -> None:
-    """Register completion in some files with a client that can limit it."""
-    if not ls.can_register("completion"):
-        return
-    _register(ls)
-    for name, options in _REGISTRATIONS.items():
-        method = types.TEXT_DOCUMENT_COMPLETION
-        await ls.offer(method, options, f"{method}-{name}")
-
-
-def _register(server: Server) -> None:
-    @server.feature(types.TEXT_DOCUMENT_COMPLETION, types.CompletionOptions(_TRIGGERS))
+    @server.feature(METHOD, types.CompletionOptions(["[", '"']))
     async def complete(ls: Server, params: types.CompletionParams) -> types.CompletionList | None:
         uri, position = params.text_document.uri, params.position
         completions = complete_config(ls, uri, position)

@@ -16,29 +16,22 @@ from vibes_lsp.lsp.documents.audit_files import OutlinedRecord, outline_log
 from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.model.vocabulary import RecordType
 
-_SELECTOR: Final = [types.TextDocumentFilterPattern(pattern="**/.ai-audit/*.{json,jsonl}")]
+METHOD: Final = types.TEXT_DOCUMENT_FOLDING_RANGE
+REGISTRATIONS: Final = (
+    types.FoldingRangeRegistrationOptions(
+        [types.TextDocumentFilterPattern(pattern="**/.ai-audit/*.{json,jsonl}")]
+    ),
+)
 _MAX_RANGES: Final = 5_000
 _MAX_TEXT: Final = 2 << 20
 """Characters of the largest text whose brackets are matched: some hundredths of a second."""
 _BRACKET: Final = re.compile(r'"(?>(?:[^"\\\n]|\\.)*)"?|[{}\[\]\n]')
 
 
-def declare(ls: Server) -> None:
-    """Answer the request for all files, with clients that cannot limit it to some."""
-    if not ls.can_register("folding_range"):
-        _register(ls)
+def register(server: Server) -> None:
+    """Answer `textDocument/foldingRange`."""
 
-
-async def offer(ls: Server) -> None:
-    """Register folding in audit files with a client that can limit it."""
-    if ls.can_register("folding_range"):
-        _register(ls)
-        options = types.FoldingRangeRegistrationOptions(document_selector=_SELECTOR)
-        await ls.offer(types.TEXT_DOCUMENT_FOLDING_RANGE, options)
-
-
-def _register(server: Server) -> None:
-    @server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
+    @server.feature(METHOD)
     def fold(ls: Server, params: types.FoldingRangeParams) -> list[types.FoldingRange] | None:
         uri = params.text_document.uri
         audit_file, document = ls.projects.audit_file(uri), ls.documents.get(uri)

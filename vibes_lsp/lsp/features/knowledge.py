@@ -27,7 +27,7 @@ from vibes_lsp.lsp.documents.rendering import Markup
 from vibes_lsp.lsp.protocol.conversion import lines_of, path_of
 from vibes_lsp.lsp.protocol.extensions import CommandName, ProjectArguments
 from vibes_lsp.lsp.state.knowledge_bases import find_knowledge_folder
-from vibes_lsp.lsp.state.server import DocumentChanged, Server
+from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.lsp.state.shown_documents import ShownDocuments
 
 _MAX_ANSWERED: Final = 100
@@ -335,14 +335,9 @@ def _source(ls: Server, uri: str, version: int | None) -> _Source:
     relative = None if path is None else path.relative_to(folder.parent).as_posix()
     if relative is None or relative.split("/")[0] == folder.name:
         raise InvalidObject("a file of the knowledge base is no evidence", hint="name another file")
-    document = ls.documents.get(uri)
+    document = ls.document_in(uri, version)
     if document is None:
         return _Source(folder, relative, None, is_saved=True)
-    if version is not None and version != document.version:
-        raise DocumentChanged(
-            f"the range is for version {version}, {document.version} is open",
-            hint="give the range in the open version",
-        )
     return _Source(folder, relative, document.content, is_saved=not document.has_changes)
 
 

@@ -52,17 +52,13 @@ def register(server: Server, recorded: Callable[[Project], None]) -> None:
         server: The server.
         recorded: Called with the project in which something was recorded.
     """
-    warned: dict[Path, str] = {}
-    reviewed: set[Path] = set()
+    told: set[tuple[Path, str]] = set()
     for name, use_case in COMMANDS.items():
-        server.command(name)(_handler(use_case, recorded, warned, reviewed))
+        server.command(name)(_handler(use_case, recorded, told))
 
 
 def _handler(
-    use_case: str,
-    recorded: Callable[[Project], None],
-    warned: dict[Path, str],
-    reviewed: set[Path],
+    use_case: str, recorded: Callable[[Project], None], told: set[tuple[Path, str]]
 ) -> Callable[..., Coroutine[Any, Any, dict[str, Any]]]:
     async def record(ls: Server, arguments: Any) -> dict[str, Any]:
         members = dict(arguments) if isinstance(arguments, Mapping) else {}
@@ -83,26 +79,19 @@ def _handler(
         except VibesError as error:  # what may be recorded already is not asked again
             raise RequestFailed(error) from error
         recorded(project)
-        _warn(ls, project, warned)
-        if use_case == "review" and project.directory.path not in reviewed:
-            reviewed.add(project.directory.path)
-            if place_of_waiting(project.directory) is not None:
-                ls.window_show_message(
-                    types.ShowMessageParams(types.MessageType.Info, VERDICTS_WAIT)
-                )
+        messages: list[tuple[types.MessageType, str]] = []
+        if project.recorder.warning:  # the defaults may mask and withhold too little
+            warning = single_line(project.recorder.warning, _MAX_MESSAGE)
+            messages.append((types.MessageType.Warning, warning))
+        if use_case == "review" and place_of_waiting(project.directory) is not None:
+            messages.append((types.MessageType.Info, VERDICTS_WAIT))
+        for kind, message in messages:
+            if (project.directory.path, message) not in told:
+                told.add((project.directory.path, message))
+                ls.window_show_message(types.ShowMessageParams(kind, message))
         return answer
 
     return record
-
-
-def _warn(ls: Server, project: Project, warned: dict[Path, str]) -> None:
-    """Show once that the policy is unreadable: the defaults may mask and withhold too little."""
-    warning = project.recorder.warning or ""
-    if warning and warned.get(project.directory.path) != warning:
-        ls.window_show_message(
-            types.ShowMessageParams(types.MessageType.Warning, single_line(warning, _MAX_MESSAGE))
-        )
-    warned[project.directory.path] = warning
 
 
 def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
@@ -121,15 +110,9 @@ def _with_text(ls: Server, members: dict[str, Any]) -> dict[str, Any]:
         and ls.settings.reviewer is not None
     ):
         rest = {"reviewer": ls.settings.reviewer, **rest}
-    document = ls.documents.get(str(members.get("uri")))
+    document = ls.document_in(str(members.get("uri")), members.get("version"))
     if document is None:
         return rest
-    version = members.get("version")
-    if version is not None and version != document.version:
-        raise DocumentChanged(
-            f"the range is for version {version}, {document.version} is open",
-            hint="give the range in the open version",
-        )
     takes_text = rest.get("action") != "delete" and not rest.keys().isdisjoint(
         {"range", "lineStart", "action", "verdict"}
     )

@@ -45,7 +45,7 @@ from vibes_lsp.reports.placements import (
 )
 from vibes_lsp.reports.show import found_as_json
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.trail.lookup import look_up, look_up_exact
+from vibes_lsp.trail.lookup import look_up
 from vibes_lsp.trail.records import LogRecord
 from vibes_lsp.trail.trail import Trail
 
@@ -132,7 +132,7 @@ class AnnotationArguments:
         return placements
 
 
-def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handlers
+def register(server: Server) -> ShownDocuments:  # a list of handlers
     """Offer the commands and the documents that they open."""
     documents = ShownDocuments()
 
@@ -153,10 +153,6 @@ def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handl
     async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
         """Return `{kind, id, record or entry, edges: {out, in}}`, exactly as on disk."""
         project = await ls.indexed_project(arguments.uri)
-        trail = project.snapshot.trail
-        exact = look_up_exact(trail, arguments.id)
-        if exact is not None:
-            return found_as_json(trail, exact)
         return await ls.run_in_thread(partial(_search, project.directory, arguments.id))
 
     @server.command(CommandName.CHANGES)

@@ -21,7 +21,7 @@ from vibes_lsp.errors import AuditDirNotFound, VibesError, report
 from vibes_lsp.git.missing_trail import explained
 from vibes_lsp.lsp.protocol.conversion import path_of
 from vibes_lsp.lsp.protocol.extensions import own_capability
-from vibes_lsp.lsp.protocol.open_documents import Documents
+from vibes_lsp.lsp.protocol.open_documents import Document, Documents
 from vibes_lsp.lsp.protocol.pygls_protocol import Protocol, RequestFailed
 from vibes_lsp.lsp.protocol.settings import Settings
 from vibes_lsp.lsp.state.attestations import Attestations, AttestationState
@@ -180,6 +180,20 @@ class Server(LanguageServer):
             await self.client_register_capability_async(types.RegistrationParams([registration]))
         except JsonRpcException as error:
             _logger.warning("the client refuses %s: %s", method, error.message)
+
+    def document_in(self, uri: str, version: object) -> Document | None:
+        """Return an open document in the version that a range is about; None if it is not open.
+
+        Raises:
+            DocumentChanged: Another version is open.
+        """
+        document = self.documents.get(uri)
+        if document is not None and version is not None and version != document.version:
+            raise DocumentChanged(
+                f"the range is for version {version}, {document.version} is open",
+                hint="give the range in the open version",
+            )
+        return document
 
     def refuse_text(self, uri: str) -> None:
         """Keep no text of a document that is too large, and say so once."""
