@@ -169,7 +169,7 @@ def page() -> str:
     """Return the page."""
     server = create_server()
     for feature in _LATE:
-        feature._register(server)  # noqa: SLF001  # what `declare` and `offer` call
+        feature.register(server)
     diagnostics.register_pull(server)
     lines = [
         *_INTRODUCTION.splitlines(),

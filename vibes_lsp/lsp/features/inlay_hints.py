@@ -24,19 +24,19 @@ from vibes_lsp.patience import INLAY_HINTS
 def declare(ls: Server) -> None:
     """Answer the requests, if there are hints, or the client cannot be told of them later."""
     if ls.shows_inlay_hints or not ls.can_register("inlay_hint"):
-        _register(ls)
+        register(ls)
 
 
 async def offer(ls: Server) -> None:
     """Tell the client of hints that its settings now ask for."""
     if types.TEXT_DOCUMENT_INLAY_HINT in ls.protocol.fm.features or not ls.shows_inlay_hints:
         return
-    _register(ls)
+    register(ls)
     options = types.InlayHintRegistrationOptions(resolve_provider=True)
     await ls.offer(types.TEXT_DOCUMENT_INLAY_HINT, options)
 
 
-def _register(server: Server) -> None:
+def register(server: Server) -> None:
     """Answer `textDocument/inlayHint` and `inlayHint/resolve`."""
 
     @server.feature(types.TEXT_DOCUMENT_INLAY_HINT, types.InlayHintOptions(resolve_provider=True))
