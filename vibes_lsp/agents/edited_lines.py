@@ -10,26 +10,21 @@ file that does not have the edit yet, or has it no longer, does not give wrong l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Final, TypeAlias
+from typing import Final
 
-from vibes_lsp.agents.events import DiffHunk, FileEdit, lines_after, lines_before
+from vibes_lsp.agents.events import DiffHunk, FileEdit, lines_after
 from vibes_lsp.agents.line_ends import plain_edit, plain_text
-from vibes_lsp.agents.patches import apply_chunks, find_chunk_placements, places_of
-from vibes_lsp.anchors.align import align, came_from
-from vibes_lsp.anchors.sliders import lone_runs
+from vibes_lsp.agents.patches import apply_chunks, places_of, texts_before, without_hunks
+from vibes_lsp.anchors.align import align
+from vibes_lsp.anchors.sliders import lone_runs, settle_blocks
 from vibes_lsp.anchors.text import BOM, Text
 from vibes_lsp.model.vocabulary import Action
 
-_EXACT_CELLS: Final = 250_000
-"""Largest table of line pairs for an exact diff; larger blocks are aligned."""
 _MAX_OCCURRENCES: Final = 50
 """Occurrences of the new text that are tried; each costs a copy of the file."""
-
-Span: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,37 +99,7 @@ def resolve_edit(edit: FileEdit, current: str | None) -> ResolvedEdit | None:
     edited = _resolve(plain_edit(edit), None if current is None else plain_text(current))
     if edited is None:
         return None
-    return replace(
-        edited,
-        after=_with_line_ends(edited.after, current, edit.after),
-        ranges=_ranges_as_in_git(edited),
-    )
-
-
-def _ranges_as_in_git(edited: ResolvedEdit) -> tuple[EditedRange, ...]:
-    """Return the lines of an edit where git's diff has them.
-
-    Lines that were added beside equal ones may as well stand some lines further up or down.
-    """
-    if edited.before is None or any(
-        edited_range.action != Action.CREATE for edited_range in edited.ranges
-    ):
-        return edited.ranges
-    lines = text_lines(edited.after)
-    origins = came_from(text_lines(edited.before), lines)
-    own = {
-        line - 1
-        for edited_range in edited.ranges
-        for line in range(edited_range.start, edited_range.end + 1)
-    }
-    new = {number for number, origin in enumerate(origins) if origin < 0}
-    if own == new or _without(lines, own) != _without(lines, new):
-        return edited.ranges
-    return tuple(EditedRange(start + 1, end, Action.CREATE) for start, end in lone_runs(origins))
-
-
-def _without(lines: Sequence[str], numbers: AbstractSet[int]) -> list[str]:
-    return [line for number, line in enumerate(lines) if number not in numbers]
+    return replace(edited, after=_with_line_ends(edited.after, current, edit.after))
 
 
 def _with_line_ends(after: str, *texts: str | None) -> str:
@@ -146,13 +111,13 @@ def _resolve(edit: FileEdit, current: str | None) -> ResolvedEdit | None:
     """Return the lines of an edit; all texts have LF alone."""
     if edit.creates and edit.after is not None:
         return ResolvedEdit(edit.after, _all_lines(edit.after), "new file", "")
-    after, spans = _text_after(edit)
-    edited = _by_own_diff(edit, after, current)
+    after = _text_after(edit)
+    if edit.before is not None and after is not None:
+        ranges = changed_ranges(edit.before, after)
+        return ResolvedEdit(after, ranges, "original text", edit.before)
+    edited = _by_own_diff(edit.hunks, after, current) if edit.hunks else None
     if edited is not None:
         return edited
-    if edit.before is not None and after is not None:
-        ranges = changed_ranges(edit.before, after, spans)
-        return ResolvedEdit(after, ranges, "original text", edit.before)
     if current is None:
         return None
     if edit.chunks:
@@ -195,37 +160,27 @@ def resolve_from_before(edit: FileEdit, before: str, after: str | None) -> Resol
         return None
     saved, before, after = after, plain_text(before), plain_text(after)
     if edit.chunks:
-        applied = apply_chunks(before, edit.chunks)
-        if applied is None or applied[0] != after:
+        if apply_chunks(before, edit.chunks) != after:
             return None
-        return ResolvedEdit(saved, _ranges_of_hunks(applied[1]), "before and after", before)
-    computed, spans = _text_after(replace(plain_edit(edit), before=before))
-    if edit.old is None or computed is None or computed != after:
+    elif edit.old is None or _text_after(replace(plain_edit(edit), before=before)) != after:
         return None
-    return ResolvedEdit(saved, changed_ranges(before, after, spans), "before and after", before)
+    return ResolvedEdit(saved, changed_ranges(before, after), "before and after", before)
 
 
-def changed_ranges(
-    before: str, after: str, spans: Sequence[tuple[Span, Span]] | None = None
-) -> tuple[EditedRange, ...]:
-    """Return the lines of a text that another one does not have.
-
-    Args:
-        before: The text before.
-        after: The text after.
-        spans: Where characters were replaced: pairs of a span before and one after, in order; by
-            default anywhere.
-    """
-    if spans is None:
-        return _block_ranges(text_lines(before), text_lines(after), 0)
-    ranges: list[EditedRange] = []
-    offset = counted = 0
-    for (start, end), (new_start, new_end) in _line_blocks(before, after, spans):
-        offset += after.count("\n", counted, new_start)
-        counted = new_start
-        ranges += _block_ranges(
-            text_lines(before[start:end]), text_lines(after[new_start:new_end]), offset
-        )
+def changed_ranges(before: str, after: str) -> tuple[EditedRange, ...]:
+    """Return the lines of a text that another one does not have, where git's diff has them."""
+    old, new = text_lines(before), text_lines(after)
+    places, origins = align(old, new), [-1] * len(new)
+    settle_blocks(old, places, len(new))
+    for line, place in enumerate(places):
+        if place >= 0:
+            origins[place] = line
+    settle_blocks(new, origins, len(old))
+    ends = [*origins, len(old)]
+    ranges = []
+    for start, end in lone_runs(origins):
+        is_added = ends[end] == (ends[start - 1] + 1 if start else 0)
+        ranges.append(EditedRange(start + 1, end, Action.CREATE if is_added else Action.MODIFY))
     return tuple(ranges)
 
 
@@ -234,50 +189,29 @@ def _all_lines(content: str) -> tuple[EditedRange, ...]:
     return (EditedRange(1, len(lines), Action.CREATE),) if lines else ()
 
 
-def _text_after(edit: FileEdit) -> tuple[str | None, list[tuple[Span, Span]] | None]:
-    """Return the text after an edit and where characters were replaced, as far as known."""
+def _text_after(edit: FileEdit) -> str | None:
+    """Return the text after an edit, as far as known."""
     before, old, new = edit.before, edit.old, edit.new
-    if before is None or old is None or new is None or old == "":
-        return edit.after, None
-    starts = list(occurrences(before, old))
-    if not starts or (len(starts) > 1 and not edit.replace_all):
-        return edit.after, None
-    spans: list[tuple[Span, Span]] = []
-    pieces: list[str] = []
-    end = shift = 0
-    for start in starts:
-        pieces += before[end:start], new
-        end = start + len(old)
-        spans.append(((start, end), (start + shift, start + shift + len(new))))
-        shift += len(new) - len(old)
-    after = "".join([*pieces, before[end:]])
-    if edit.after is not None and edit.after != after:
-        return edit.after, None
-    return after, spans
-
-
-def occurrences(text: str, part: str) -> Iterator[int]:
-    """Yield where a part occurs, without overlaps, as replacing finds it."""
-    start = text.find(part)
-    while start >= 0:
-        yield start
-        start = text.find(part, start + len(part))
-
-
-def _by_own_diff(edit: FileEdit, after: str | None, current: str | None) -> ResolvedEdit | None:
-    """Return the lines that the payload's diff marks, if it fits the text."""
-    if not edit.hunks:
+    if before is None or not old or new is None or edit.after is not None:
+        return edit.after
+    count = before.count(old)
+    if not count or (count > 1 and not edit.replace_all):
         return None
-    hunks: tuple[DiffHunk, ...] | None = edit.hunks
+    return before.replace(old, new)
+
+
+def _by_own_diff(
+    hunks: Sequence[DiffHunk], after: str | None, current: str | None
+) -> ResolvedEdit | None:
+    """Return the lines that the payload's diff marks, if it fits the text."""
     text = current if after is None else after
     if text is None:
         return None
-    if not _fits(edit.hunks, text):
-        hunks = None if after is not None else _moved(edit.hunks, text)
-    if hunks is None:
+    fitting = hunks if _fits(hunks, text) else None if after is not None else _moved(hunks, text)
+    if fitting is None:
         return None
-    before = edit.before if edit.before is not None else _undo(hunks, text)
-    return ResolvedEdit(text, _ranges_of_hunks(hunks), "diff", before)
+    before = without_hunks(fitting, text)
+    return ResolvedEdit(text, changed_ranges(before, text), "diff", before)
 
 
 def _fits(hunks: Sequence[DiffHunk], text: str) -> bool:
@@ -305,54 +239,15 @@ def _moved(hunks: Sequence[DiffHunk], text: str) -> tuple[DiffHunk, ...] | None:
     return tuple(moved) if in_order else None
 
 
-def _undo(hunks: Sequence[DiffHunk], text: str) -> str:
-    """Return the text without the changes of hunks that fit it."""
-    lines = text.split("\n")
-    for hunk in reversed(hunks):
-        start = max(hunk.new_start - 1, 0)
-        old = lines_before(hunk)
-        lines[start : start + len(lines_after(hunk))] = old
-    return "\n".join(lines)
-
-
-def _ranges_of_hunks(hunks: Sequence[DiffHunk]) -> tuple[EditedRange, ...]:
-    return tuple(edited for hunk in hunks for edited in _ranges_of_hunk(hunk))
-
-
-def _ranges_of_hunk(hunk: DiffHunk) -> Sequence[EditedRange]:
-    """Return the lines that a hunk marks as added, without those that it also removes.
-
-    A diff that tells line ends apart may replace more lines than were changed.
-    """
-    ranges: list[EditedRange] = []
-    number = hunk.new_start - 1  # lines of the text that are before the run
-    removed: list[str] = []
-    added: list[str] = []
-    for tag, line in (*hunk.lines, (" ", "")):
-        if tag == "-":
-            removed.append(line)
-        elif tag == "+":
-            added.append(line)
-        else:
-            ranges += _block_ranges(removed, added, number)
-            number += len(added) + 1
-            removed, added = [], []
-    fewest = _block_ranges(lines_before(hunk), lines_after(hunk), hunk.new_start - 1)
-    return fewest if _line_count(fewest) < _line_count(ranges) else ranges
-
-
-def _line_count(ranges: Sequence[EditedRange]) -> int:
-    return sum(edited.end - edited.start + 1 for edited in ranges)
-
-
 def _by_patch(edit: FileEdit, current: str) -> ResolvedEdit | None:
     if edit.may_be_unsaved and apply_chunks(current, edit.chunks) is not None:
         return None
-    placements: dict[tuple[EditedRange, ...], ResolvedEdit] = {}
-    for hunks, before in find_chunk_placements(current, edit.chunks):
-        ranges = _ranges_of_hunks(hunks)
-        placements[ranges] = ResolvedEdit(current, ranges, "unique match", before)
-    return next(iter(placements.values())) if len(placements) == 1 else None
+    edited = {
+        ranges: ResolvedEdit(current, ranges, "unique match", before)
+        for before in texts_before(current, edit.chunks)
+        for ranges in [changed_ranges(before, current)]
+    }
+    return next(iter(edited.values())) if len(edited) == 1 else None
 
 
 def _by_unique_match(old: str, new: str, current: str) -> ResolvedEdit | None:
@@ -386,96 +281,7 @@ def _is_once(part: str, text: str) -> bool:
 
 def _replaced_at(start: int, old: str, new: str, current: str) -> ResolvedEdit:
     before = current[:start] + old + current[start + len(new) :]
-    span = ((start, start + len(old)), (start, start + len(new)))
-    return ResolvedEdit(current, changed_ranges(before, current, [span]), "unique match", before)
-
-
-def _line_blocks(
-    before: str, after: str, spans: Sequence[tuple[Span, Span]]
-) -> list[tuple[Span, Span]]:
-    """Return the spans extended to whole lines, those on common lines together."""
-    blocks: list[tuple[Span, Span]] = []
-    for (start, end), (new_start, new_end) in spans:
-        first = before.rfind("\n", 0, start) + 1
-        begin, new_begin = first, new_start - (start - first)
-        rest = 0
-        if not (_starts_line(before, end) and _starts_line(after, new_end)):
-            newline = before.find("\n", end)
-            rest = (len(before) if newline < 0 else newline + 1) - end
-        block = ((begin, end + rest), (new_begin, new_end + rest))
-        if blocks and begin < blocks[-1][0][1]:
-            (begin, _), (new_begin, _) = blocks.pop()
-            block = ((begin, block[0][1]), (new_begin, block[1][1]))
-        blocks.append(block)
-    return blocks
-
-
-def _starts_line(text: str, position: int) -> bool:
-    return position == 0 or text[position - 1] == "\n"
-
-
-def _block_ranges(old: Sequence[str], new: Sequence[str], offset: int) -> tuple[EditedRange, ...]:
-    """Return the lines of a block that are added or changed.
-
-    Args:
-        old: The block's lines before.
-        new: Its lines after.
-        offset: The number of lines before it in the text after.
-    """
-    pairs = [*common_lines(old, new), (len(old), len(new))]
-    ranges: list[EditedRange] = []
-    line = place = 0
-    for next_line, next_place in pairs:
-        if next_place > place:
-            action = Action.MODIFY if next_line > line else Action.CREATE
-            ranges.append(EditedRange(offset + place + 1, offset + next_place, action))
-        line, place = next_line + 1, next_place + 1
-    return tuple(ranges)
-
-
-def common_lines(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the pairs of equal lines of a longest common subsequence, ascending."""
-    first = 0
-    while first < min(len(old), len(new)) and old[first] == new[first]:
-        first += 1
-    last = 0
-    most = min(len(old), len(new)) - first
-    while last < most and old[-1 - last] == new[-1 - last]:
-        last += 1
-    ours, theirs = old[first : len(old) - last], new[first : len(new) - last]
-    middle = (
-        _longest_common(ours, theirs)
-        if len(ours) * len(theirs) <= _EXACT_CELLS
-        else [(line, place) for line, place in enumerate(align(ours, theirs)) if place >= 0]
-    )
-    return [
-        *((number, number) for number in range(first)),
-        *((first + line, first + place) for line, place in middle),
-        *((len(old) - number, len(new) - number) for number in range(last, 0, -1)),
-    ]
-
-
-def _longest_common(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
-    lengths = [[0] * (len(new) + 1) for _ in range(len(old) + 1)]
-    for line in reversed(range(len(old))):
-        row, below = lengths[line], lengths[line + 1]
-        for place in reversed(range(len(new))):
-            row[place] = (
-                below[place + 1] + 1
-                if old[line] == new[place]
-                else max(below[place], row[place + 1])
-            )
-    pairs: list[tuple[int, int]] = []
-    line = place = 0
-    while line < len(old) and place < len(new):
-        if old[line] == new[place]:
-            pairs.append((line, place))
-            line, place = line + 1, place + 1
-        elif lengths[line + 1][place] >= lengths[line][place + 1]:
-            line += 1
-        else:
-            place += 1
-    return pairs
+    return ResolvedEdit(current, changed_ranges(before, current), "unique match", before)
 
 
 def text_lines(content: str) -> list[str]:

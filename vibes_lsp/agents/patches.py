@@ -128,64 +128,48 @@ def _read_chunks(body: Sequence[str]) -> Iterator[PatchChunk]:  # noqa: C901  # 
         yield PatchChunk(tuple(headers), tuple(lines), at_end)
 
 
-def apply_chunks(
-    before: str, chunks: Sequence[PatchChunk]
-) -> tuple[str, tuple[DiffHunk, ...]] | None:
-    """Return a text with a patch applied, and the places; None when the patch does not fit."""
+def apply_chunks(before: str, chunks: Sequence[PatchChunk]) -> str | None:
+    """Return a text with a patch applied; None when the patch does not fit."""
     lines = before.split("\n")
-    compared = [line.removesuffix("\r") for line in lines]
-    end = "\r" if "\r\n" in before else ""
     places: list[tuple[int, PatchChunk]] = []
     cursor = 0
     for chunk in chunks:
         for header in chunk.headers:
-            at = _find(compared, [header], cursor)
+            at = _find(lines, [header], cursor)
             if at is None:
                 return None
             cursor = at + 1
         old = lines_before(chunk)
-        place = _last_line(compared) if not old else _find_chunk(compared, old, cursor, chunk)
+        place = _find_chunk(lines, old, cursor, chunk) if old else _last_line(lines)
         if place is None:
             return None
         places.append((place, chunk))
         cursor = place + len(old)
-    hunks: list[DiffHunk] = []
-    shift = 0
-    for place, chunk in places:
-        old, new = lines_before(chunk), lines_after(chunk)
-        start = place + shift
-        lines[start : start + len(old)] = [f"{line}{end}" for line in new]
-        hunks.append(DiffHunk(start + 1, chunk.lines))
-        shift += len(new) - len(old)
+    for place, chunk in reversed(places):
+        lines[place : place + len(lines_before(chunk))] = lines_after(chunk)
     after = "\n".join(lines)
-    return after if after.endswith("\n") or not after else f"{after}\n", tuple(hunks)
+    return after if after.endswith("\n") or not after else f"{after}\n"
 
 
-def find_chunk_placements(
-    after: str, chunks: Sequence[PatchChunk]
-) -> list[tuple[tuple[DiffHunk, ...], str]]:
-    """Return the possible places of a patch in a text that has it applied, with the text before.
+def texts_before(after: str, chunks: Sequence[PatchChunk]) -> list[str]:
+    """Return the possible texts before a patch, of a text that has it applied.
 
-    Of several, only those are returned from whose text before the patch makes this text.
+    Of several, only those are returned of which the patch makes this text.
     """
     lines = after.split("\n")
-    compared = [line.removesuffix("\r") for line in lines]
     sides = [lines_after(chunk) for chunk in chunks]
     if not all(sides):
         return []
-    placements = []
-    for places in _combinations(compared, sides):
-        hunks = tuple(
-            DiffHunk(place + 1, chunk.lines) for place, chunk in zip(places, chunks, strict=True)
+    texts = [
+        without_hunks(
+            [DiffHunk(place + 1, chunk.lines) for place, chunk in zip(places, chunks, strict=True)],
+            after,
         )
-        placements.append((hunks, _undo(lines, hunks, chunks)))
-    if len(placements) < 2:
-        return placements
-    return [
-        (hunks, before)
-        for hunks, before in placements
-        if apply_chunks(before, chunks) == (after, hunks)
+        for places in _combinations(lines, sides)
     ]
+    return (
+        texts if len(texts) < 2 else [text for text in texts if apply_chunks(text, chunks) == after]
+    )
 
 
 def places_of(lines: Sequence[str], block: Sequence[str]) -> list[int]:
@@ -214,15 +198,13 @@ def _combinations(lines: Sequence[str], blocks: Sequence[Sequence[str]]) -> list
     return sorted(combinations)
 
 
-def _undo(lines: Sequence[str], hunks: Sequence[DiffHunk], chunks: Sequence[PatchChunk]) -> str:
-    before = list(lines)
-    end = "\r" if any(line.endswith("\r") for line in lines) else ""
-    for hunk, chunk in reversed(list(zip(hunks, chunks, strict=True))):
-        start = hunk.new_start - 1
-        before[start : start + len(lines_after(chunk))] = [
-            f"{line}{end}" for line in lines_before(chunk)
-        ]
-    return "\n".join(before)
+def without_hunks(hunks: Sequence[DiffHunk], text: str) -> str:
+    """Return a text without the changes of hunks that fit it, in order."""
+    lines = text.split("\n")
+    for hunk in reversed(hunks):
+        start = max(hunk.new_start - 1, 0)
+        lines[start : start + len(lines_after(hunk))] = lines_before(hunk)
+    return "\n".join(lines)
 
 
 def _find(lines: Sequence[str], block: Sequence[str], start: int) -> int | None:

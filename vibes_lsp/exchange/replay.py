@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final, TypeAlias
 
-from vibes_lsp.agents.edited_lines import common_lines, text_lines
+from vibes_lsp.agents.edited_lines import text_lines
 from vibes_lsp.agents.events import DiffHunk, FileEdit, PatchChunk, lines_after, lines_before
 from vibes_lsp.agents.patches import places_of
 from vibes_lsp.anchors.align import align, ascending
@@ -23,10 +23,7 @@ from vibes_lsp.anchors.line_hashes import (
     count_distinctive,
     is_distinctive,
 )
-from vibes_lsp.exchange.edit_placement import (
-    Block,
-    find_blocks,
-)
+from vibes_lsp.exchange.edit_placement import lines_with_edit
 from vibes_lsp.model.vocabulary import Action
 
 _LAYOUT: Final = re.compile(r"[\s,;]+")
@@ -77,18 +74,9 @@ class OwnedText:
             _carry(old[first:last], self.owners[first:last], new[start:end], owners, start)
         return OwnedText(lines, owners)
 
-    def replaced(self, blocks: Sequence[Block], edit: int) -> OwnedText:
-        """Return the text after an edit has replaced stretches of lines."""
-        lines: list[str] = []
-        owners: list[Owner] = []
-        done = 0
-        for start, end, new in blocks:
-            lines += self.lines[done:start]
-            owners += self.owners[done:start]
-            owners += _block_owners(self.lines[start:end], self.owners[start:end], new, edit)
-            lines += new
-            done = end
-        return OwnedText([*lines, *self.lines[done:]], [*owners, *self.owners[done:]])
+    def edited_to(self, lines: Sequence[str], edit: int) -> OwnedText:
+        """Return the text that an edit made of this one."""
+        return OwnedText(lines, _owners_after(self.lines, self.owners, lines, edit))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,8 +234,8 @@ def apply_edit(state: OwnedText, edit: FileEdit, number: int) -> tuple[OwnedText
         state = state.changed_to(text_lines(edit.before))
     elif edit.creates:
         state = OwnedText()
-    placement = find_blocks(state.lines, edit)
-    return None if placement is None else (state.replaced(placement[0], number), placement[1])
+    edited = lines_with_edit(state.lines, edit)
+    return None if edited is None else (state.edited_to(edited[0], number), edited[1])
 
 
 def _claims(text: OwnedText) -> int:
@@ -265,23 +253,28 @@ def _skip(state: OwnedText, edit: FileEdit) -> tuple[OwnedText, frozenset[str]]:
     return state, frozenset(line.strip() for line in (*added, *text_lines(edit.new or "")))
 
 
-def _block_owners(
+def _owners_after(
     old: Sequence[str], owners: Sequence[Owner], new: Sequence[str], edit: int
 ) -> list[Owner]:
-    """Return the writers of a replaced stretch: lines that it had before keep theirs.
+    """Return the writers of a text that an edit made: lines that it had before keep theirs.
 
     A line that could be either, such as one of two equal lines next to each other, has none.
     """
-    later = common_lines(old, new)
-    turned = common_lines(old[::-1], new[::-1])
+    later = _pairs(align(old, new))
+    turned = _pairs(align(old[::-1], new[::-1]))
     earlier = [(len(old) - 1 - line, len(new) - 1 - place) for line, place in reversed(turned)]
-    block_owners = _written(later, owners, (len(old), len(new)), edit)
-    for place, earlier_owner in enumerate(_written(earlier, owners, (len(old), len(new)), edit)):
-        if _edit(block_owners[place]) != _edit(earlier_owner):
-            block_owners[place] = None
+    sizes = len(old), len(new)
+    owners_after = _written(later, owners, sizes, edit)
+    for place, earlier_owner in enumerate(_written(earlier, owners, sizes, edit)):
+        if _edit(owners_after[place]) != _edit(earlier_owner):
+            owners_after[place] = None
     for place in _movable_lines(later, new):
-        block_owners[place] = None
-    return block_owners
+        owners_after[place] = None
+    return owners_after
+
+
+def _pairs(places: Sequence[int]) -> list[tuple[int, int]]:
+    return [(line, place) for line, place in enumerate(places) if place >= 0]
 
 
 def _movable_lines(pairs: Sequence[tuple[int, int]], new: Sequence[str]) -> Iterator[int]:
@@ -300,7 +293,7 @@ def _movable_lines(pairs: Sequence[tuple[int, int]], new: Sequence[str]) -> Iter
 def _written(
     pairs: Sequence[tuple[int, int]], owners: Sequence[Owner], sizes: tuple[int, int], edit: int
 ) -> list[Owner]:
-    """Return the writers of a replaced stretch, given the lines that were kept."""
+    """Return the writers of the lines of a text, given those that were kept."""
     written: list[Owner] = []
     line = 0
     for next_line, place in (*pairs, sizes):

@@ -35,7 +35,7 @@ from vibes_lsp.agents.edited_lines import (
     resolve_edits,
     why_unresolved,
 )
-from vibes_lsp.agents.events import FileEdit, FilesEdited, PatchChunk
+from vibes_lsp.agents.events import DiffHunk, FileEdit, FilesEdited, PatchChunk
 from vibes_lsp.agents.patches import read_unified_diff
 from vibes_lsp.agents.sender import parse_payload
 from vibes_lsp.model.vocabulary import Action
@@ -293,3 +293,11 @@ def test_a_block_beside_equal_lines_begins_where_it_does_for_git() -> None:
 
 def test_a_diff_with_a_number_of_thousands_of_digits_is_damaged() -> None:
     assert read_unified_diff(f"@@ -1,{'9' * 5000} +1 @@\n-a\n+b\n") == ()
+
+
+def test_what_a_person_changed_since_is_not_claimed_with_the_agents_diff() -> None:
+    hunk = DiffHunk(2, (("-", "b"), ("+", "B")))
+    edit = FileEdit("a", before="a\nb\nc\n", hunks=(hunk,))
+    [resolved] = resolve_edits([edit], "a\nB\nc\nby a person\n")
+    assert resolved is not None
+    assert resolved.ranges == (EditedRange(2, 2, Action.MODIFY),)
