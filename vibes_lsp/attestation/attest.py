@@ -13,8 +13,8 @@ from typing import Final
 
 from vibes_lsp import __version__
 from vibes_lsp.attestation.file_digest import FileDigest, digest_file
-from vibes_lsp.attestation.json_digests import canonical_digest, json_digests
 from vibes_lsp.attestation.merkle import ALGORITHM, entry_tree
+from vibes_lsp.attestation.reformatting import canonical_digest, frame_digest
 from vibes_lsp.attestation.statement import CLOCK_TOLERANCE, SUBJECT_NAMES, Statement, Subject
 from vibes_lsp.checks.context import CheckContext, Progress, open_context
 from vibes_lsp.checks.finding import Severity, pluralize
@@ -118,7 +118,7 @@ def differing_claims(
 def _statement(context: CheckContext, report: Report, digests: dict[str, FileDigest]) -> Statement:
     directory = context.directory
     head = context.repository.head() if context.repository is not None else None
-    manifest = json_digests(context.trail.manifest.data)
+    manifest = context.trail.manifest
     project: Members = {"name": report.project, "assurance_level": report.level}
     return Statement(
         tuple(Subject(subject, digests[name].sha256) for subject, name in SUBJECT_NAMES.items()),
@@ -128,10 +128,10 @@ def _statement(context: CheckContext, report: Report, digests: dict[str, FileDig
             "project": project if head is None else {**project, "commit": head},
             "manifest": {
                 "bytes": digests[directory.manifest.name].size,
-                "entries": len(context.trail.manifest.stored),
+                "entries": len(manifest.stored),
                 "types": _numbers(report.entries),
-                "canonical_sha256": manifest.canonical,
-                "frame_sha256": manifest.frame,
+                "canonical_sha256": canonical_digest(manifest.data),
+                "frame_sha256": frame_digest(manifest.data),
                 "merkle": _merkle(context),
             },
             "annotations": {

@@ -18,9 +18,8 @@ from vibes_lsp.attestation.file_digest import (
     digest_with_prefix,
     line_ends,
 )
-from vibes_lsp.attestation.json_digests import frame_digest
 from vibes_lsp.attestation.merkle import attested_tree, entry_tree
-from vibes_lsp.attestation.reformatting import is_reformatted, is_reformatted_log
+from vibes_lsp.attestation.reformatting import frame_digest, is_reformatted, is_reformatted_log
 from vibes_lsp.attestation.statement import SUBJECT_NAMES, FileFacts, Statement, Subject
 from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.model.canonical_json import parse_object, parse_raw_members
@@ -39,7 +38,7 @@ _ENCRYPTED: Final = b"\0GITCRYPT\0"
 _ENTRY_LINE: Final = re.compile(rb',?"[0-9a-f]{64}":(\{.*\})')
 
 _MAX_SEARCHED: Final = 64 << 20
-"""Largest log, in bytes, in which the attested beginning is searched for line by line."""
+"""Largest log, in bytes, in which attested records are searched."""
 
 
 class FileStatus(StrEnum):
@@ -185,7 +184,7 @@ class _Comparison:
         path = self.directory.path / self.name
         match self.name:
             case name if name == LOG_NAME:
-                digest = digest_with_prefix(path, self.facts.size, lines=self.facts.count)
+                digest = digest_with_prefix(path, self.facts.size)
             case name if name == MANIFEST_NAME:
                 digest = digest_with_prefix(path, self.facts.size, _MANIFEST_ENDING)
             case _:
@@ -194,7 +193,7 @@ class _Comparison:
             return self._attested_file(FileStatus.EQUAL, "equal", digest, self.facts.count, 0)
         if digest.prefix_sha256 == self.subject.sha256:
             return self._prefix(digest, digest.added, self.facts.count)
-        if self.name == LOG_NAME and digest.size <= _MAX_SEARCHED:
+        if self.name == LOG_NAME and self.facts.size is None:
             for number, (end, sha256) in enumerate(line_ends(path), 1):
                 if sha256 == self.subject.sha256:
                     prefix_digest = digest_with_prefix(path, end)

@@ -44,56 +44,42 @@ def digest_file(path: Path) -> FileDigest:
     return digest_with_prefix(path, None)
 
 
-def digest_with_prefix(
-    path: Path, size: int | None, ending: bytes = b"", *, lines: int | None = None
-) -> FileDigest:
+def digest_with_prefix(path: Path, size: int | None, ending: bytes = b"") -> FileDigest:
     """Return the digest of a file, and of its first bytes with an ending in place of their last.
 
     Args:
         path: The file.
         size: The length of the beginning, with the ending; None for none.
         ending: What closes the beginning, as `}}` closes a manifest.
-        lines: The number of lines of the beginning, if its length is not known.
 
     Raises:
         UnreadableFile: The file is missing or cannot be read.
     """
     cut = None if size is None or size < len(ending) else size - len(ending)
-    whole, total, prefix = hashlib.sha256(), 0, None
-    buffer = bytearray(_CHUNK)
+    whole, total, last = hashlib.sha256(), 0, b"\n"
+    prefix = None
+    added, first = 0, b""
     with _reading(path) as file:
-        tail = _LineCounter()
-        before, left = b"\n", lines if cut is None else None
-        for chunk in _chunks(file, buffer):
-            if left:
-                end, left = _after_lines(buffer, len(chunk), left)
-                cut = None if end is None else total + end
-            if cut is not None and prefix is None and total + len(chunk) >= cut:
-                head = chunk[: cut - total]
-                whole.update(head)
-                prefix = whole.copy()
-                prefix.update(ending)
-                if head:
-                    before = bytes(head[-1:])
-                rest = chunk[cut - total :]
-                whole.update(rest)
-                tail.count(rest)
-            else:
-                whole.update(chunk)
-                if prefix is not None:
-                    tail.count(chunk)
-                else:
-                    before = bytes(chunk[-1:])
-            total += len(chunk)
-        if cut == total == 0:
-            prefix = hashlib.sha256(ending)
+        while part := file.read(_CHUNK if cut is None else min(cut - total, _CHUNK)):
+            whole.update(part)
+            total, last = total + len(part), part[-1:]
+        if cut == total:
+            prefix = whole.copy()
+            prefix.update(ending)
+            is_counted = False
+            while part := file.readline(_CHUNK):
+                whole.update(part)
+                total, first = total + len(part), first or part[:2]
+                if part.strip() and not is_counted:
+                    added, is_counted = added + 1, True
+                is_counted = is_counted and not part.endswith(b"\n")
     return FileDigest(
         size=total,
         sha256=whole.hexdigest(),
-        prefix_size=None if prefix is None or cut is None else cut + len(ending),
-        prefix_sha256=prefix.hexdigest() if prefix is not None else None,
-        added=tail.lines,
-        at_line_end=before == b"\n" or tail.first[:1] in {b"", b"\n"} or tail.first == b"\r\n",
+        prefix_size=None if prefix is None else size,
+        prefix_sha256=None if prefix is None else prefix.hexdigest(),
+        added=added,
+        at_line_end=last == b"\n" or first[:1] in {b"", b"\n"} or first == b"\r\n",
     )
 
 
@@ -105,50 +91,11 @@ def line_ends(path: Path) -> Iterator[tuple[int, str]]:
     """
     digest, total = hashlib.sha256(), 0
     with _reading(path) as file:
-        for line in file:
-            digest.update(line)
-            total += len(line)
-            yield total, digest.copy().hexdigest()
-
-
-def _after_lines(buffer: bytearray, length: int, lines: int) -> tuple[int | None, int]:
-    """Return where this number of lines ends in a buffer, or None and how many lines are left."""
-    count = buffer.count(b"\n", 0, length)
-    if count < lines:
-        return None, lines - count
-    end = 0
-    for _ in range(lines):
-        end = buffer.index(b"\n", end, length) + 1
-    return end, 0
-
-
-class _LineCounter:
-    """Counts lines that are not blank in the parts of a text."""
-
-    def __init__(self) -> None:
-        self.lines = 0
-        self.first = b""
-        self._open = False
-
-    def count(self, part: memoryview) -> None:
-        if not part:
-            return
-        content = bytes(part)
-        self.first += content[: 2 - len(self.first)]
-        lines = content.split(b"\n")
-        for number, line in enumerate(lines):
-            if line.strip() and not self._open:
-                self.lines += 1
-                self._open = True
-            if number < len(lines) - 1:
-                self._open = False
-
-
-def _chunks(file: BinaryIO, buffer: bytearray) -> Iterator[memoryview]:
-    """Yield the parts of a file, each read to the start of a buffer."""
-    view = memoryview(buffer)
-    while length := file.readinto(buffer):  # type: ignore[attr-defined]  # of every binary file
-        yield view[:length]
+        while part := file.readline(_CHUNK):
+            digest.update(part)
+            total += len(part)
+            if part.endswith(b"\n"):
+                yield total, digest.copy().hexdigest()
 
 
 def _reading(path: Path) -> BinaryIO:

@@ -12,15 +12,35 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
-from vibes_lsp.attestation.json_digests import canonical_digest
 from vibes_lsp.errors import MalformedJson
-from vibes_lsp.model.canonical_json import parse_json
+from vibes_lsp.model.canonical_json import canonical_json, parse_json, parse_object
 from vibes_lsp.model.members import JsonValue
+from vibes_lsp.store.manifest import equal_except_time
 
 _INDENTS: Final = (2, 4, "\t", None)
 _COMPACT: Final = (",", ":")
 _SPACED: Final = (", ", ": ")
 _INDENTED: Final = (",", ": ")
+
+
+def canonical_digest(content: bytes) -> str | None:
+    """Return the digest of a JSON file's canonical form; None if it is not valid."""
+    try:
+        return _digest(canonical_json(parse_json(content)))
+    except MalformedJson:
+        return None
+
+
+def frame_digest(content: bytes) -> str | None:
+    """Return the digest of a manifest without its entries; None if it is not a valid object.
+
+    A union merge leaves entries twice that differ in their time only; that is valid.
+    """
+    try:
+        members = parse_object(content, same=equal_except_time)
+    except MalformedJson:
+        return None
+    return _digest(canonical_json({name: members[name] for name in members if name != "entries"}))
 
 
 def is_reformatted(content: bytes, sha256: str, canonical_sha256: str | None) -> bool:

@@ -1,25 +1,15 @@
-"""Which entries of a manifest in git differ from those on disk, without keeping that manifest.
-
-A manifest in the format of this program (R10) is compared line by line. Any other is parsed whole.
-"""
+"""Which entries of a manifest in git differ from those on disk."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.canonical_json import object_or_none
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.manifest import Manifest, ManifestForm, parse_manifest
-
-_ENTRY: Final = re.compile(rb'(,?)"([0-9a-f]{64})":\s*(\{.*\})\s*')
-_CLOSING: Final = b"}}"
-_PROBE: Final = "0" * 64
-"""A key that shows whether what follows the first line are entries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +44,6 @@ def changed_entries(
     Raises:
         HistoryUnavailable: Git cannot be run.
     """
-    entries = compare_lines(repository.read_lines_below(commit, folder, name), on_disk)
-    if entries is not None:
-        return ChangedEntries(entries)
     content = repository.read_file_below(commit, folder, name)
     manifest = parse_manifest(content)
     entries = {}
@@ -68,34 +55,6 @@ def changed_entries(
         on_disk.data
     )
     return ChangedEntries(entries, is_broken)
-
-
-def compare_lines(lines: Iterable[bytes], on_disk: Manifest) -> dict[str, bytes] | None:
-    """Return the entries that differ from those on disk; None if the lines have another format."""
-    pending = iter(lines)
-    head = next(pending, b"")
-    frame = parse_manifest(b'%b"%b":{}%b' % (head.rstrip(), _PROBE.encode(), _CLOSING))
-    is_open = head.rstrip().endswith(b"{") and list(frame.stored) == [_PROBE]
-    if frame.form != ManifestForm.OBJECT or not is_open:
-        return None
-    changed: dict[str, bytes] = {}
-    comma = b""
-    for line in pending:
-        match = _ENTRY.fullmatch(line)
-        if match is None:
-            is_last = line.strip() == _CLOSING and not any(map(bytes.strip, pending))
-            return changed if is_last else None
-        if match[1] != comma:
-            return None
-        comma = b","
-        key, raw = match[2].decode(), match[3]
-        if key in on_disk and on_disk.raw(key) == raw:
-            changed.pop(key, None)  # of several entries with one key, the last one counts
-        elif object_or_none(raw) is not None:
-            changed[key] = raw
-        else:
-            return None
-    return None  # it does not end
 
 
 def split_lines(content: bytes | None) -> list[bytes]:

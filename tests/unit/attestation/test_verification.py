@@ -21,9 +21,9 @@ from tests.unit.attestation.attested_trail import (
     statement,
     trusted,
 )
+from vibes_lsp.attestation import file_digest
 from vibes_lsp.attestation.attested_files import FileStatus
 from vibes_lsp.attestation.envelope import parse_envelope
-from vibes_lsp.attestation.file_digest import digest_with_prefix
 from vibes_lsp.attestation.signature_checks import SignatureVerdict
 from vibes_lsp.attestation.tiers import TrustTier
 from vibes_lsp.attestation.trusted_keys import Role
@@ -128,16 +128,23 @@ def test_a_changed_record_is_a_change(directory: AuditDir) -> None:
     assert result.result is VerificationResult.FAIL
 
 
-@given(st.lists(st.sampled_from([b"a", b"\r", b"\n"])).map(b"".join), st.integers(0, 8))
-def test_the_digest_of_the_first_lines_is_that_of_their_bytes(data: bytes, lines: int) -> None:
-    with TemporaryDirectory() as folder:
+@given(
+    st.lists(st.sampled_from([b"a", b" ", b"\r", b"\n"])).map(b"".join),
+    st.integers(0, 8),
+    st.sampled_from([2, 3, 100]),
+)
+def test_a_file_is_digested_with_its_beginning(data: bytes, size: int, at_once: int) -> None:
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(file_digest, "_CHUNK", at_once)
         path = Path(folder) / "log"
         path.write_bytes(data)
-        found = digest_with_prefix(path, None, lines=lines)
-    first = b"".join(line + b"\n" for line in data.split(b"\n")[:lines])
+        found = file_digest.digest_with_prefix(path, size)
     assert found.sha256 == hashlib.sha256(data).hexdigest()
-    if lines and data.count(b"\n") >= lines:
-        assert found.prefix_size == len(first)
-        assert found.prefix_sha256 == hashlib.sha256(first).hexdigest()
-    else:
+    if size > len(data):
         assert found.prefix_sha256 is None
+        return
+    rest = data[size:]
+    assert found.prefix_sha256 == hashlib.sha256(data[:size]).hexdigest()
+    assert found.added == sum(bool(line.strip()) for line in rest.split(b"\n"))
+    is_end = data[size - 1 : size] in {b"", b"\n"} or rest[:1] in {b"", b"\n"}
+    assert found.at_line_end == (is_end or rest.startswith(b"\r\n"))
