@@ -22,12 +22,12 @@ from typing_extensions import override
 from tests.server.project import AS_RECORDED, STORY, Project
 from vibes_lsp.errors import AmbiguousId, OutdatedIndex, UnreadableFile
 from vibes_lsp.lsp.protocol.open_documents import Documents
-from vibes_lsp.lsp.state import child_work
 from vibes_lsp.lsp.state.projects import Projects
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail import stored_entries
 from vibes_lsp.trail.index_writer import IndexWriter
 from vibes_lsp.trail.lookup import look_up_exact
+from vibes_lsp.trail.trail import Trail
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="has no pipes in folders")
 
@@ -159,7 +159,10 @@ class Freshness(RuleBasedStateMachine):
             if fails:
                 patch.setattr(IndexWriter, "make_indexes", _disk_full)
             if self._files.log.is_file():
-                child_work.index(AuditDir(self._files.log.parent), lambda *_: None)
+                other = Trail(AuditDir(self._files.log.parent), uses_saved=True)
+                other.refresh()
+                other.save()
+                other.close()
 
     @rule(damage=st.sampled_from(DAMAGES))
     def damage(self, damage: str) -> None:

@@ -1,4 +1,4 @@
-"""A large log is indexed by another process, with progress; most requests wait until it is done.
+"""A large log is indexed in the background, with progress; most requests wait until it is done.
 
 Its index is saved: the next server answers at once.
 """

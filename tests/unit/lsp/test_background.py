@@ -9,7 +9,6 @@ import threading
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, TypeVar
-from unittest.mock import AsyncMock
 
 import pytest
 from lsprotocol import types
@@ -166,7 +165,6 @@ async def test_a_large_trail_is_read_by_one_thread_for_all_folders(
     server, _ = running
     slow, refresh = Slow(), LogIndex.refresh
     loop = threading.get_ident()
-    monkeypatch.setattr(indexing, "run_task", AsyncMock(return_value={}))  # without a cache
     for module in (projects, indexing):
         monkeypatch.setattr(module, "MAX_READ", 0)
 

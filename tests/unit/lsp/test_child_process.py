@@ -9,7 +9,7 @@ import pytest
 
 from tests.waiting import TIMEOUT
 from vibes_lsp.lsp.state import child_process
-from vibes_lsp.lsp.state.child_process import INDEX, run_task, start_module
+from vibes_lsp.lsp.state.child_process import run_check, start_module
 from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("end", "expected"),
     [
-        ("print('result'); print('{\"saved\": true}')", {"saved": True}),
-        ("print('result')", {"problem": "the process for index ended without a result"}),
-        ("", {"problem": "the process for index ended without a result"}),
+        ("print('result'); print('{\"findings\": []}')", {"findings": []}),
+        ("print('result')", {"problem": "the process for a check ended without a result"}),
+        ("", {"problem": "the process for a check ended without a result"}),
     ],
     ids=["result", "no object", "no result"],
 )
@@ -42,6 +42,6 @@ async def test_a_process_that_prints_much_gives_its_progress_and_result(
 
     monkeypatch.setattr(child_process, "start_module", start)
     shown: list[tuple[str, int]] = []
-    running = run_task(INDEX, AuditDir(tmp_path), show=lambda *step: shown.append(step))
+    running = run_check(AuditDir(tmp_path), show=lambda *step: shown.append(step))
     assert await asyncio.wait_for(running, TIMEOUT) == expected
     assert shown == [("log", 7)]

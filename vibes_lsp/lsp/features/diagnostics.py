@@ -24,7 +24,7 @@ from vibes_lsp.lsp.documents.rendering import INDEXING
 from vibes_lsp.lsp.protocol.conversion import FIRST_LINE, Encoding, range_in_line
 from vibes_lsp.lsp.protocol.extensions import CommandName, ProjectArguments
 from vibes_lsp.lsp.protocol.open_documents import Document
-from vibes_lsp.lsp.state.child_process import CHECK, run_task
+from vibes_lsp.lsp.state.child_process import run_check
 from vibes_lsp.lsp.state.child_work import MAX_FINDINGS, check
 from vibes_lsp.lsp.state.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
 from vibes_lsp.lsp.state.projects import MAX_READ, size_of
@@ -418,7 +418,7 @@ async def _check_in_process(server: Server, directory: AuditDir, path: str | Non
                 show(first + (last - first) * percentage // 100, step)
 
         paths = () if path is None else (path,)
-        report = await run_task(CHECK, directory, *paths, show=show_step)
+        report = await run_check(directory, *paths, show=show_step)
     problem = text(report, "problem")
     if problem is not None:
         raise CheckFailed(problem)

@@ -18,10 +18,8 @@ from vibes_lsp.store.audit_dir import AuditDir
 
 ShowProgress: TypeAlias = Callable[[str, int], None]
 """Called with a step of the work, and how much of the step is done, in percent."""
-INDEX: Final = "index"
-CHECK: Final = "check"
 RESULT: Final = "result"
-"""The line before the result of a task."""
+"""The line before the result of a check."""
 _NO_WINDOW: Final = 0x08000000 if sys.platform == "win32" else 0
 _starting: Final[set[asyncio.Task[Process]]] = set()
 
@@ -82,28 +80,22 @@ async def end_process(process: Process) -> None:
             await asyncio.wait_for(process.communicate(), ENDED_PROCESS.limit)
 
 
-async def run_task(task: str, directory: AuditDir, *arguments: str, show: ShowProgress) -> Members:
-    """Have another process do a task of `child_work`; return its result.
+async def run_check(directory: AuditDir, *paths: str, show: ShowProgress) -> Members:
+    """Have another process check a trail, or one file of it; return the result of `child_work`.
 
-    The result has only `problem`, a message, if the task could not be done.
-
-    Args:
-        task: `INDEX` or `CHECK`.
-        directory: The trail.
-        *arguments: Further arguments of the task.
-        show: Called as the work proceeds.
+    The result has only `problem`, a message, if the check could not be done.
     """
     audit = str(directory.path.absolute())
     try:
         process = await start_module(
-            "vibes_lsp.lsp.state.child_work", task, audit, *arguments, reads_errors=False
+            "vibes_lsp.lsp.state.child_work", audit, *paths, reads_errors=False
         )
     except OSError as error:
         return {"problem": f"no process can be started: {error}"}
     try:
         return await _read_result(process, show)
     except MalformedJson:
-        return {"problem": f"the process for {task} ended without a result"}
+        return {"problem": "the process for a check ended without a result"}
     finally:
         await end_process(process)
 

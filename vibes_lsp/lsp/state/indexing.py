@@ -1,7 +1,6 @@
-"""Index large logs in a process of their own, with progress: no thread delays the answers.
+"""Index large logs in a thread, with progress, one at a time.
 
-The process saves the index (`trail.index`), which the server then opens in a millisecond. Where
-it cannot be saved, the server reads the log in a thread.
+The index is saved (`trail.index`), so that the next server opens it in a millisecond.
 """
 
 from __future__ import annotations
@@ -10,7 +9,6 @@ import asyncio
 import logging
 
 from vibes_lsp.errors import report
-from vibes_lsp.lsp.state.child_process import INDEX, run_task
 from vibes_lsp.lsp.state.projects import MAX_READ, Project, audit_dir_at, size_of
 from vibes_lsp.lsp.state.refresh import refresh_project
 from vibes_lsp.lsp.state.server import Server, Show, shown_progress
@@ -29,7 +27,8 @@ class Indexing:
     def __init__(self, server: Server) -> None:
         self._server = server
         self._tasks: set[asyncio.Task[None]] = set()
-        self._turn = asyncio.Lock()  # one process at a time
+        self._turn = asyncio.Lock()
+        self._is_stopped = False
 
     def prepare(self, uri: str) -> None:
         """Index the log of a folder before the first request, if it is large."""
@@ -45,7 +44,8 @@ class Indexing:
             task.add_done_callback(self._tasks.discard)
 
     def stop(self) -> None:
-        """End all processes."""
+        """Stop reading."""
+        self._is_stopped = True
         for task in self._tasks:
             task.cancel()
 
@@ -61,7 +61,7 @@ class Indexing:
         server = self._server
         async with shown_progress(server, "Indexing the audit trail") as show:
             try:
-                await _read(server, project, show)
+                await self._read(project, show)
             finally:
                 project.end_indexing()
         _logger.debug("the log of %s was indexed", project.directory.path)
@@ -69,27 +69,17 @@ class Indexing:
         if server.projects.opened_in(project):  # git history was not looked up while it was read
             await look_up_history(server, project)
 
+    async def _read(self, project: Project, show: Show) -> None:
+        loop, size = asyncio.get_running_loop(), max(1, size_of(project.directory.log))
 
-async def _read(server: Server, project: Project, show: Show) -> None:
-    """Read the log of a trail: by its saved index, else in a thread."""
-    trail, directory = project.trail, project.directory
+        def show_part(done: int) -> None:
+            if self._is_stopped:
+                raise asyncio.CancelledError
+            loop.call_soon_threadsafe(show, min(99, 100 * done // size), None)
 
-    def show_part(_step: str, percentage: int) -> None:
-        show(min(99, percentage), None)
+        def index() -> None:
+            project.trail.refresh(progress=show_part)
+            project.trail.save()
+            project.trail.end_answer()
 
-    outcome = await run_task(INDEX, directory, show=show_part)
-    if outcome.get("saved") is True and trail.log.bytes_to_read() <= MAX_READ:
-        trail.refresh()
-        return
-    if (problem := outcome.get("problem")) is not None:
-        _logger.warning("the index of %s is not saved: %s", directory.path, problem)
-    loop, size = asyncio.get_running_loop(), max(1, size_of(directory.log))
-
-    def show_from_thread(done: int) -> None:
-        loop.call_soon_threadsafe(show_part, INDEX, 100 * done // size)
-
-    def index() -> None:
-        trail.refresh(progress=show_from_thread)
-        trail.end_answer()
-
-    await server.run_in_thread(index)
+        await self._server.run_in_thread(index)

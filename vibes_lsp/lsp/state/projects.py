@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from vibes_lsp.recording import Recorder
 
 MAX_READ: Final = 4 << 20
-"""Bytes of a log that are read before an answer, in 10 ms; more are indexed by another process."""
+"""Bytes of a log that are read before an answer, in 10 ms; more are indexed in the background."""
 
 
 class Project:
