@@ -106,7 +106,6 @@ def register(  # noqa: C901  # a list of handlers
 async def _look_up_history(ls: Server, uri: str) -> None:
     owner = ls.projects.owner(uri)
     if owner is not None:
-        owner[0].coverage.looked_at = owner[1]
         await look_up_history(ls, owner[0])
 
 
@@ -114,7 +113,7 @@ async def _relocate(ls: Server, flush: BackgroundFlush, uri: str) -> None:
     """In the pause after typing: read the disk, and publish what no answer has said yet."""
     ls.documents.set_typing(uri, now=False)
     before = ls.projects.last_snapshot(uri)
-    snapshot = ls.projects.snapshot(uri, is_looked_at=False)
+    snapshot = ls.projects.snapshot(uri)
     is_outdated = (
         before is not None and snapshot is not None and before.placements != snapshot.placements
     )

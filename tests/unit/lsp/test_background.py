@@ -75,8 +75,10 @@ async def test_changes_during_a_lookup_are_covered_by_one_more(
     slow = Slow()
     files = [{"src/auth.py": LookedUpFile(former_names=[name])} for name in "ab"]
 
-    def look(*_: object, **__: object) -> HistorySnapshot:
+    def look(_: HistoryLookup, request: LookupRequest) -> HistorySnapshot:
         found = files[min(slow.calls, 1)]
+        if request.of_all_files:
+            return HistorySnapshot(is_done=True, files=found)
         return slow(lambda: HistorySnapshot(is_done=True, files=found))
 
     monkeypatch.setattr(HistoryLookup, "look_up", look)
@@ -92,39 +94,12 @@ async def test_changes_during_a_lookup_are_covered_by_one_more(
     found = server.projects.owner(uri)
     assert found is not None
     project, _ = found
-    assert not project.coverage.covers_all(server.projects.opened_in(project)), "they have asked"
+    opened_in = server.projects.opened_in(project)
+    assert project.coverage.request(opened_in, {}, use_git=True) is not None, "they have asked"
     slow.go.set()
     await settled(server)
     assert slow.calls == 2
     assert project.snapshot.history.files == files[1]
-
-
-async def test_the_file_that_is_looked_at_is_looked_up_first(
-    running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    server, sink = running
-    slow, asked = Slow(), []
-    for name in ("one.py", "two.py", "three.py"):
-        (trail.root / name).write_text(f"{name}\n")
-
-    def look(_: HistoryLookup, request: LookupRequest) -> HistorySnapshot:
-        asked.append((sorted(request.texts), sorted(request.opened)))
-        return slow(lambda: HistorySnapshot(is_done=True, has_git=len(asked) > 1))
-
-    monkeypatch.setattr(HistoryLookup, "look_up", look)
-    uri = opened(server, trail.root / "one.py")
-    await once(slow.begun)
-    for name in ("two.py", "three.py"):
-        opened(server, trail.root / name)
-    await hovered(server, sink, trail.root / "two.py")
-    slow.go.set()
-    await settled(server)
-    every = ["one.py", "three.py", "two.py"]
-    assert [paths for paths, _ in asked] == [["one.py"], ["two.py"], ["three.py"]]
-    assert asked[-1] == (["three.py"], every)
-    found = server.projects.owner(uri)
-    assert found is not None
-    assert found[0].coverage.covers_all(server.projects.opened_in(found[0]))
 
 
 async def test_an_outdated_check_is_skipped(

@@ -104,10 +104,13 @@ def test_two_open_documents_of_one_file_are_looked_up_once(tmp_path: Path) -> No
     assert [path for path, _ in opened] == ["real.py"] * 3
     request = coverage.request(opened, {}, use_git=True)
     assert request is not None
+    assert [*request.texts] == ["real.py"]
     coverage.cover(request)
-    coverage.cover_closed_files(request)
+    request = coverage.request(opened, {}, use_git=True)
+    assert request is not None
+    assert (request.texts, request.of_all_files) == ({}, True)
+    coverage.cover(request)
     assert coverage.request(opened, {}, use_git=True) is None
-    assert coverage.covers_all(opened)
 
 
 def test_an_answer_without_a_history_lookup_is_provisional(

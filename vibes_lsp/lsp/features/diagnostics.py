@@ -111,7 +111,7 @@ async def diagnostics_of(
 async def _trail_diagnostics(
     ls: Server, uri: str, is_wanted: Callable[[], bool]
 ) -> list[types.Diagnostic]:
-    snapshot = ls.projects.snapshot(uri, is_looked_at=False)
+    snapshot = ls.projects.snapshot(uri)
     if snapshot is not None and snapshot.trail.is_indexing:
         hint = types.DiagnosticSeverity.Hint
         return [types.Diagnostic(FIRST_LINE, INDEXING, hint, "indexing", source=SOURCE)]

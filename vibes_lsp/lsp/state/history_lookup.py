@@ -6,10 +6,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TypeVar
 
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import OutdatedIndex
@@ -18,14 +17,12 @@ from vibes_lsp.exchange.note_overlay import notes_of_lines
 from vibes_lsp.exchange.trailer_overlay import trailers_of_lines
 from vibes_lsp.git.objects import Commit
 from vibes_lsp.lsp.protocol.open_documents import Document
-from vibes_lsp.lsp.state.snapshots import ClosedFiles, HistorySnapshot, LookedUpFile
+from vibes_lsp.lsp.state.snapshots import HistorySnapshot, LookedUpFile
 from vibes_lsp.placing.committed_lines import FileInHead
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.lineage_commits import known_commit
 from vibes_lsp.trail.trail import Trail
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +36,7 @@ class LookupRequest:
         renamed: New paths by old ones, of files that were renamed since the last commit.
         use_git: Whether to ask git at all.
         use_notes: Whether to read git-ai's notes and the trailers of commits.
+        of_all_files: Whether to look up the commits and names of files that are not open, too.
     """
 
     change: int = -1
@@ -47,6 +45,7 @@ class LookupRequest:
     renamed: Mapping[str, str] = field(default_factory=dict)
     use_git: bool = True
     use_notes: bool = True
+    of_all_files: bool = False
 
 
 class HistoryCoverage:
@@ -56,12 +55,10 @@ class HistoryCoverage:
 
     Attributes:
         running: Held while lookups run; there is never more than one for a project.
-        looked_at: The file that the client has asked about last: it is looked up first.
     """
 
     def __init__(self) -> None:
         self.running = asyncio.Lock()
-        self.looked_at = ""
         self._change = 0
         self._covered: dict[str, tuple[int, Text]] = {}
         self._covered_closed = -1
@@ -84,10 +81,9 @@ class HistoryCoverage:
         use_git: bool,
         use_notes: bool = True,
     ) -> LookupRequest | None:
-        """Return the next lookup; None when all is covered.
+        """Return the next lookup: first of open documents, then of all files; None if none is left.
 
-        The document that is looked at comes first and alone, so that it waits for no other. Of
-        several documents of one file, as by a link and by its own name, the last one counts.
+        Of several documents of one file, as by a link and by its own name, the last one counts.
 
         Args:
             opened: The open documents with their paths.
@@ -95,21 +91,23 @@ class HistoryCoverage:
             use_git: Whether to ask git at all.
             use_notes: Whether to read git-ai's notes and the trailers of commits.
         """
-        if self.covers_all(opened) and self._covered_closed >= self._change:
-            return None
         texts = {
             path: document.text
             for path, document in dict(opened).items()
             if not self.covers(path, document)
         }
-        if self.looked_at in texts and use_git:
-            texts = {self.looked_at: texts[self.looked_at]}
+        if not texts and self.covers("", None):
+            return None
         paths = frozenset(path for path, _ in opened)
-        return LookupRequest(self._change, texts, paths, dict(renamed), use_git, use_notes)
+        return LookupRequest(
+            self._change, texts, paths, dict(renamed), use_git, use_notes, of_all_files=not texts
+        )
 
     def cover(self, request: LookupRequest) -> None:
         """Record a lookup that has ended."""
         self._result.set()
+        if request.of_all_files:
+            self._covered_closed = request.change
         covered = {path: (request.change, text) for path, text in request.texts.items()}
         self._covered = {
             path: change_and_text
@@ -117,19 +115,11 @@ class HistoryCoverage:
             if path in request.opened
         }
 
-    def cover_closed_files(self, request: LookupRequest) -> None:
-        """Record that the commits of files that are not open were looked up."""
-        self._covered_closed = request.change
-
-    def covers_all(self, opened: Iterable[tuple[str, Document]]) -> bool:
-        """Whether no lookup would answer differently now about any of these open documents.
-
-        Of several documents of one file the last one counts, as for `request`.
-        """
-        return all(self.covers(path, document) for path, document in dict(opened).items())
-
     def covers(self, path: str, document: Document | None) -> bool:
-        """Whether a lookup since the last change was about the saved text, or any while unsaved."""
+        """Whether a lookup since the last change was about the saved text, or any while unsaved.
+
+        Without a document: whether one was about the files that are not open.
+        """
         if document is None:
             return self._covered_closed >= self._change
         change, text = self._covered.get(path, (-1, None))
@@ -145,32 +135,49 @@ class HistoryLookup:
     def __init__(self, beside: Trail) -> None:
         self._beside = beside
         self._locator: ProjectLocator | None = None
-        self._closed_files = ClosedFiles()
-        self._closed_files_of: tuple[str | None, Sequence[str], int] = None, (), -1
-        self._files: dict[str, LookedUpFile] = {}
+        self._last = HistorySnapshot()
         self._nearest: dict[tuple[str, ...], str | None] = {}
 
     def look_up(self, request: LookupRequest) -> HistorySnapshot:
-        """Return what history says of all open documents, those of the request asked now."""
-        return self._answer(self._look_up, request)
+        """Return what git says, with what was asked before of other files.
+
+        It looks up once more if the log or its index is another one meanwhile.
+        """
+        try:
+            try:
+                return self._look_up(request)
+            except OutdatedIndex:
+                if self._locator is not None:
+                    self._locator.refresh(request.renamed)
+                return self._look_up(request)
+        finally:
+            if (locator := self._locator) is not None:
+                locator.trail.end_answer()
 
     def _look_up(self, request: LookupRequest) -> HistorySnapshot:
         if not request.use_git:
             self.close()
             return HistorySnapshot(is_done=True)
-        self._files = {
-            path: history for path, history in self._files.items() if path in request.opened
-        }
         locator = self._refreshed(request)
-        for path, text in request.texts.items():
-            self._files[path] = self._look_up_file(locator, path, text, request)
+        files = {
+            path: self._look_up_file(locator, path, text, request)
+            for path, text in request.texts.items()
+        }
+        others = {path: file for path, file in self._last.files.items() if path in request.opened}
+        commits, new_names = self._last.commits, self._last.new_names
+        if request.of_all_files and locator.repository is not None:
+            locator.resolve_commits_in()
+            commits, new_names = dict(locator.resolved_commits), dict(locator.new_names())
         locator.save_cache()
-        return HistorySnapshot(
+        self._last = HistorySnapshot(
             is_done=True,
             has_git=locator.repository is not None,
-            files=dict(self._files),
+            files=others | files,
+            new_names=new_names,
             nearest=dict(self._nearest),
+            commits=commits,
         )
+        return self._last
 
     def _refreshed(self, request: LookupRequest) -> ProjectLocator:
         locator = self._locator
@@ -211,50 +218,14 @@ class HistoryLookup:
         commits = _commits_of_others(locator, known.head)
         return LookedUpFile(known, former, resolved, notes, trailers, subjects, commits)
 
-    def look_up_closed_files(self, request: LookupRequest) -> ClosedFiles:
-        """Return the commits of existing files' annotations, and the names of renamed files.
-
-        They are read again only when HEAD, the log or the names of existing files are others: what
-        was recorded since has no commit yet.
-        """
-        return self._answer(self._look_up_closed_files, request)
-
-    def _look_up_closed_files(self, request: LookupRequest) -> ClosedFiles:
-        locator = self._locator
-        if not request.use_git or locator is None or locator.repository is None:
-            return ClosedFiles()
-        names = tuple(locator.recorded_names(locator.annotated_files()))
-        state = locator.head(), names, locator.trail.log.epoch
-        if self._closed_files_of != state:
-            locator.resolve_commits_in()
-            locator.save_cache()
-            self._closed_files = ClosedFiles(
-                dict(locator.resolved_commits), dict(locator.new_names()), dict(self._nearest)
-            )
-            self._closed_files_of = state
-        return self._closed_files
-
     def _find_nearest(self, commits: Sequence[str]) -> str | None:
         nearest = None if self._locator is None else self._locator.nearest_commit(commits)
         self._nearest[tuple(commits)] = nearest
         return nearest
 
-    def _answer(self, look_up: Callable[[LookupRequest], _T], request: LookupRequest) -> _T:
-        """Look up, once more if the log or its index is another one meanwhile."""
-        try:
-            try:
-                return look_up(request)
-            except OutdatedIndex:
-                if self._locator is not None:
-                    self._locator.refresh(request.renamed)
-                return look_up(request)
-        finally:
-            if (locator := self._locator) is not None:
-                locator.trail.end_answer()
-
     def close(self) -> None:
         """End git's processes."""
-        self._files = {}
+        self._last = HistorySnapshot()
         if self._locator is not None:
             self._locator.close()
             self._locator = None

@@ -27,7 +27,6 @@ from vibes_lsp.lsp.state.history_lookup import (
     LookupRequest,
 )
 from vibes_lsp.lsp.state.snapshots import (
-    ClosedFiles,
     DocumentSnapshot,
     HistorySnapshot,
     TrailSnapshot,
@@ -112,10 +111,7 @@ class Project:
 
     def _nearest_commit(self, commits: Sequence[str]) -> str | None:
         """Return the commit that is nearest to HEAD (R7), as far as a lookup has compared them."""
-        for lookup in (self._snapshot.history, self._snapshot.closed_files):
-            if tuple(commits) in lookup.nearest:
-                return lookup.nearest[tuple(commits)]
-        return None
+        return self._snapshot.history.nearest.get(tuple(commits))
 
     def _end_answer_soon(self) -> None:
         """End what is read of the index as soon as the loop has anything else to do."""
@@ -227,17 +223,9 @@ class Project:
     def accept_history(self, request: LookupRequest, history: HistorySnapshot) -> None:
         """Use the result of a lookup."""
         self.coverage.cover(request)
-        if history != self._snapshot.history:
-            self._snapshot = self._snapshot.later(history=history)
-
-    def accept_closed_files(self, request: LookupRequest, closed: ClosedFiles) -> bool:
-        """Use what git says about files that are not open; return whether answers are others."""
-        known = self._snapshot.closed_files
-        is_other = (closed.new_names, closed.nearest) != (known.new_names, known.nearest)
-        before = self._snapshot.later() if is_other else self._snapshot
-        self._snapshot = replace(before, closed_files=closed)
-        self.coverage.cover_closed_files(request)
-        return is_other
+        before = self._snapshot
+        before = before if history == before.history else before.later()
+        self._snapshot = replace(before, history=history)
 
 
 class Projects:
@@ -361,22 +349,18 @@ class Projects:
         """Return the open documents of a project as they are now, by path relative to it."""
         return {path: document.content for path, document in self.opened_in(project)}
 
-    def snapshot(self, uri: str, *, is_looked_at: bool = True) -> DocumentSnapshot | None:
+    def snapshot(self, uri: str) -> DocumentSnapshot | None:
         """Return a file with its placements.
 
         None if no trail owns it, it is part of a trail itself, or it cannot be read. While the user
         types, answers come from memory: the disk is read in the pause that follows.
-
-        Args:
-            uri: The file.
-            is_looked_at: Whether the client asks about it; its history is then looked up first.
         """
         document = self._documents.get(uri)
         try:
             snapshot = None if document is None else self._snapshot_while_typing(document)
-            return snapshot or self._snapshot_from_disk(uri, document, is_looked_at)
+            return snapshot or self._snapshot_from_disk(uri, document)
         except OutdatedIndex:  # the refresh of the second attempt begins without it
-            return self._snapshot_from_disk(uri, document, is_looked_at)
+            return self._snapshot_from_disk(uri, document)
 
     def _snapshot_while_typing(self, document: Document) -> DocumentSnapshot | None:
         if not document.is_typing:
@@ -384,12 +368,7 @@ class Projects:
         snapshots = (project.snapshot_while_typing(document) for project in self._projects.values())
         return next((snapshot for snapshot in snapshots if snapshot is not None), None)
 
-    def _snapshot_from_disk(
-        self,
-        uri: str,
-        document: Document | None,
-        is_looked_at: bool,  # noqa: FBT001
-    ) -> DocumentSnapshot | None:
+    def _snapshot_from_disk(self, uri: str, document: Document | None) -> DocumentSnapshot | None:
         owner = self.owner(uri)
         if owner is None:
             return None
@@ -399,8 +378,6 @@ class Projects:
         for former in self._projects.values():  # a trail may be new, and nearer
             if former is not project:
                 former.discard(uri)
-        if is_looked_at and document is not None:
-            project.coverage.looked_at = path
         try:
             return project.document_snapshot(uri, path, document)
         except OutdatedIndex:
@@ -410,7 +387,7 @@ class Projects:
 
     def ai_lines_of(self, uri: str) -> CountAiLines:
         """Return what counts the lines of a file that an AI wrote; none while it is indexed."""
-        snapshot = self.snapshot(uri, is_looked_at=False)
+        snapshot = self.snapshot(uri)
         return no_ai_lines if snapshot is None else snapshot.ai_lines
 
     def last_snapshot(self, uri: str) -> DocumentSnapshot | None:

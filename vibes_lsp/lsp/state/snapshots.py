@@ -54,34 +54,24 @@ _NOT_LOOKED_UP: Final = LookedUpFile()
 
 @dataclass(frozen=True, slots=True)
 class HistorySnapshot:
-    """The result of one lookup in git history.
+    """What git says of a project.
 
     Attributes:
         is_done: False before the first lookup.
         has_git: Whether the project is in a git repository.
         files: What is known of each open document, by path.
+        new_names: The names that renamed files have now, by the recorded ones.
         nearest: The nearest ancestor of HEAD among each set of commits that was asked about (R7).
+        commits: The commits of all annotations, by the id of their first record. Answers about
+            files that are not open read them each time.
     """
 
     is_done: bool = False
     has_git: bool = False
     files: Mapping[str, LookedUpFile] = field(default_factory=dict)
-    nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class ClosedFiles:
-    """What git says about the files that are not open.
-
-    Attributes:
-        commits: The commits of all annotations, by the id of their first record.
-        new_names: The names that renamed files have now, by the recorded ones.
-        nearest: As in `HistorySnapshot`.
-    """
-
-    commits: Mapping[str, ResolvedCommit] = field(default_factory=dict)
     new_names: Mapping[str, str] = field(default_factory=dict)
     nearest: Mapping[tuple[str, ...], str | None] = field(default_factory=dict)
+    commits: Mapping[str, ResolvedCommit] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +87,7 @@ class TrailSnapshot:
         config: The policy of the project.
         generation: Incremented by every change of the trail, the policy or the git history.
         previews_risk: Whether live scores are shown where the project has not enabled them (R27).
-        history: The last lookup in git history.
-        closed_files: The last lookup about files that are not open.
+        history: What git says.
         renamed: New paths by old ones, of files that the client renamed.
         is_indexing: Whether the log is being indexed; `trail` is empty until that is done.
     """
@@ -109,7 +98,6 @@ class TrailSnapshot:
     generation: int = 0
     previews_risk: bool = False
     history: HistorySnapshot = field(default_factory=HistorySnapshot)
-    closed_files: ClosedFiles = field(default_factory=ClosedFiles)
     renamed: Mapping[str, str] = field(default_factory=dict)
     is_indexing: bool = False
 
@@ -147,12 +135,12 @@ class TrailSnapshot:
             for path, history in self.history.files.items()
             for former in history.former_names
         }
-        return ChainMap(dict(self.renamed), opened, dict(self.closed_files.new_names))
+        return ChainMap(dict(self.renamed), opened, dict(self.history.new_names))
 
     def names_of(self, path: str, *, is_open: bool) -> tuple[str, ...]:
         """Return the name of a file and those that it had before, as far as they are known."""
         known = self.looked_up(path).former_names if is_open else ()
-        renames = (self.renamed,) if is_open else (self.renamed, self.closed_files.new_names)
+        renames = (self.renamed,) if is_open else (self.renamed, self.history.new_names)
         former = [old for names in renames for old, new in names.items() if new == path]
         return tuple(dict.fromkeys((path, *known, *former)))
 
@@ -253,7 +241,7 @@ def snapshot_of_document(
 ) -> DocumentSnapshot:
     """Return the snapshot of an open document."""
     history = trail.history.files.get(path)
-    commits = trail.closed_files.commits if history is None else history.resolved_commits
+    commits = trail.history.commits if history is None else history.resolved_commits
     uri, version, text = document.uri, document.version, document.text
     report = _report(trail, text, commits)
     return DocumentSnapshot(trail, path, uri, version, text, placements, report, is_provisional)
@@ -264,7 +252,7 @@ def snapshot_of_file(
 ) -> DocumentSnapshot:
     """Return the snapshot of a file that is not open."""
     placements = tuple(trail.place(path, text, KnownFile(), is_open=False))
-    report = _report(trail, text, trail.closed_files.commits)
+    report = _report(trail, text, trail.history.commits)
     return DocumentSnapshot(trail, path, uri, None, text, placements, report, is_provisional)
 
 

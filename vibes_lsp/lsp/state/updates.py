@@ -9,7 +9,7 @@ from lsprotocol import types
 
 from vibes_lsp.lsp.state.debouncer import Debouncer
 from vibes_lsp.lsp.state.projects import Project
-from vibes_lsp.lsp.state.refresh import refresh_documents, refresh_project
+from vibes_lsp.lsp.state.refresh import refresh_documents
 from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.store.waiting import waiting_place
 
@@ -61,13 +61,10 @@ async def look_up_history(ls: Server, project: Project) -> None:
         ):
             history = await ls.run_in_thread(partial(project.history.look_up, request))
             project.accept_history(request, history)
-            await _refresh_outdated_in(ls, project)
-            if coverage.covers_all(opened_in(project)):
-                look_up = partial(project.history.look_up_closed_files, request)
-                closed = await ls.run_in_thread(look_up)
-                if project.accept_closed_files(request, closed):
-                    await refresh_project(ls, project)
-            await _say_what_is_late(ls, project)
+            if request.texts or project.is_outdated:
+                await _refresh_outdated_in(ls, project)
+            if request.of_all_files:
+                await _say_what_is_late(ls, project)
 
 
 async def _refresh_outdated_in(ls: Server, project: Project) -> None:
