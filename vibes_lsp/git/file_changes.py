@@ -8,7 +8,6 @@ from contextlib import closing
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from vibes_lsp.git.git_cache import digest_of
 from vibes_lsp.git.objects import parse_seconds
 from vibes_lsp.git.process import LOG_OPTIONS, git_lines, literal_pathspec
 from vibes_lsp.git.repository import Repository
@@ -29,8 +28,6 @@ _MAX_CHARACTERS: Final = 8_000
 
 _MAX_OLDER: Final = 100
 """Commits in a row that are too old until no newer one is expected: a clock may be wrong."""
-_MAX_COMMITS: Final = 400
-"""Commits in one command: within every system's limit for a command line."""
 
 
 class FileChange(NamedTuple):
@@ -199,29 +196,6 @@ def commits_by_file(
     for change in _changed_names(repository, "--full-history", *revisions, "--", *pathspecs):
         by_file[change.name].add(change.commit)
     return {name: frozenset(commits) for name, commits in by_file.items()}
-
-
-def files_of_commits(repository: Repository, commits: Sequence[str]) -> dict[str, frozenset[str]]:
-    """Return the files that commits changed; of a merge, those that differ from any of its parents.
-
-    Args:
-        repository: The repository.
-        commits: Full hashes.
-
-    Raises:
-        HistoryUnavailable: Git fails.
-    """
-    key = f"files {digest_of(sorted(repository.shallow_boundary()))}"
-    known = {commit: repository.cache.get(f"{key} {commit}", list[str]) for commit in commits}
-    missing = [commit for commit, names in known.items() if names is None]
-    changed: dict[str, list[str]] = {commit: [] for commit in missing}
-    for start in range(0, len(missing), _MAX_COMMITS):
-        batch = missing[start : start + _MAX_COMMITS]
-        for change in _changed_names(repository, "--no-walk=unsorted", *batch, "--"):
-            changed[change.commit].append(change.name)
-    for commit, names in changed.items():
-        repository.cache.put(f"{key} {commit}", names)
-    return {commit: frozenset(names or ()) for commit, names in (known | changed).items()}
 
 
 def last_changes(

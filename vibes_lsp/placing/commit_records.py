@@ -16,7 +16,6 @@ from typing import Final, Protocol, TypeAlias
 from vibes_lsp.anchors.line_hashes import is_long, line_hash
 from vibes_lsp.anchors.text import compact
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.git.file_changes import files_of_commits
 from vibes_lsp.git.git_cache import digest_of
 from vibes_lsp.git.line_origins import LineOrigin, line_origins
 from vibes_lsp.git.log_additions import ids_added
@@ -57,8 +56,8 @@ class LoggedRecords(Protocol):
         It may be one of which no commit has a record.
         """
 
-    def line_hashes(self) -> AbstractSet[str] | None:
-        """Return the hashes of the lines of all records; None if these are too many."""
+    def line_hashes(self) -> AbstractSet[str]:
+        """Return the hashes of the lines of all records."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +118,6 @@ class CommitRecords:
         self.owners = cache(self._find_owners)
         self._brought: dict[tuple[str, str], BroughtRecords] = {}
         self._brought_lines: dict[tuple[str, str], AbstractSet[int]] = {}
-        self._files: dict[str, frozenset[str]] = {}
         self._moves: dict[str, Mapping[Place, tuple[str, Place]]] = {}
 
     def _read(self, commit: str, name: str) -> Blob:
@@ -273,7 +271,9 @@ class CommitRecords:
         Raises:
             HistoryUnavailable: Git fails.
         """
-        if not self._may_be_moved(commit, name, numbers):
+        if commit in self.boundary or self._records.line_hashes().isdisjoint(
+            self._long(commit, name, numbers)
+        ):
             return {}
         if commit not in self._moves:
             key = f"moves {self._key} {commit}"
@@ -289,25 +289,6 @@ class CommitRecords:
             if len(block) >= MIN_MOVED and any(is_long(lines[number]) for number in block)
             for number in block
         }
-
-    def summarise(self, files: Iterable[tuple[str, str, AbstractSet[int]]]) -> None:
-        """Ask git at once what commits changed, before `moved` is asked of each.
-
-        Args:
-            files: Commits, the files, and lines that they brought to these.
-
-        Raises:
-            HistoryUnavailable: Git fails.
-        """
-        everything = self._records.line_hashes()
-        missing = dict.fromkeys(
-            commit
-            for commit, name, numbers in files
-            if commit not in self._files
-            and (everything is None or not everything.isdisjoint(self._long(commit, name, numbers)))
-        )
-        if missing:
-            self._files.update(files_of_commits(self._repository, list(missing)))
 
     def forget(self) -> None:
         """Drop what is kept of single files."""
@@ -406,25 +387,6 @@ class CommitRecords:
         wanted = {hashes[number] for number in blob.hashed.distinctive}.intersection(record.hashes)
         own = self.blob(commit, self._prefix + record.path).hashed
         return 2 * len(wanted.intersection(own.places)) < len(wanted)
-
-    def _may_be_moved(self, commit: str, name: str, numbers: AbstractSet[int]) -> bool:
-        """Whether some of the lines are like lines of records.
-
-        If there are too many records, only of files that the commit changed: then a block that
-        moved twice is not followed.
-        """
-        files = self._files.get(commit)
-        if files is None or commit in self.boundary:
-            return False
-        wanted = self._long(commit, name, numbers)
-        everything = self._records.line_hashes()
-        if everything is not None:
-            return not everything.isdisjoint(wanted)
-        return bool(wanted) and any(
-            not wanted.isdisjoint(record.known_hashes)
-            for file in files
-            for record in self._records.of_file(self._path(file))
-        )
 
     def _long(self, commit: str, name: str, numbers: AbstractSet[int]) -> set[str]:
         """Return the hashes of the long ones among lines of a file of a commit."""

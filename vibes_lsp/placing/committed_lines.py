@@ -213,17 +213,6 @@ class CommittedOwners:
             self.commits.brought(
                 {file for origins in files for file in self._incomplete_in(origins)}
             )
-            self._summarise(
-                file
-                for origins in files
-                for file in _without_owner(origins, self._recorded(origins)).items()
-            )
-
-    def _summarise(self, files: Iterable[tuple[tuple[str, str], Mapping[int, int]]]) -> None:
-        """Ask what the commits changed that brought as many lines as are followed."""
-        self.commits.summarise(
-            (*file, lines.keys()) for file, lines in files if len(lines) >= MIN_MOVED
-        )
 
     def with_all_origins(self, commit: str, file: FileInHead) -> FileInHead:
         """Return a file of a commit with the origins of lines from before all records too."""
@@ -356,13 +345,9 @@ class CommittedOwners:
 
     def _follow(self, origins: Sequence[LineOrigin | None], owners: _Owners, moves: int) -> None:
         """Give lines without owner that of the lines that their commit moved here."""
-        left = {
-            file: lines
-            for file, lines in _without_owner(origins, owners).items()
-            if len(lines) >= MIN_MOVED
-        }
-        self._summarise(left.items())
-        for (commit, name), lines in left.items():
+        for (commit, name), lines in _without_owner(origins, owners).items():
+            if len(lines) < MIN_MOVED:
+                continue
             for number, (parent, (source, there)) in self.commits.moved(
                 commit, name, lines.keys()
             ).items():

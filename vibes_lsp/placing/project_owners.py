@@ -336,8 +336,7 @@ class ProjectOwners:
             for line, kind, origin in zip(text.lines, owned.kinds, owned.origins, strict=True)
             if kind == LineKind.UNRECORDED and origin is None and is_long(line)
         }
-        if (everything := self.records.line_hashes()) is not None:
-            wanted &= everything
+        wanted &= self.records.line_hashes()
         if not wanted:
             return known
         waiting = replace(known.waiting, moved=self._moved(path, wanted))
@@ -357,7 +356,7 @@ class ProjectOwners:
 
     def may_own(self, text: Text) -> bool:
         """Whether lines of a file that no annotation names may be an edit's: one has its hash."""
-        hashes = self.records.every_line_hash
+        hashes = self.records.line_hashes()
         return any(is_long(line) and line_hash(line) in hashes for line in text.lines)
 
     def _moved(self, path: str, wanted: AbstractSet[str]) -> list[WaitingEdit]:

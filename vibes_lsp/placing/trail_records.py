@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from typing import BinaryIO, Final
 
 import msgspec
@@ -29,11 +29,8 @@ from vibes_lsp.placing.hunk_records import OWNS_NOTHING, HunkRecord, read_hunk
 from vibes_lsp.store.files import open_file
 from vibes_lsp.trail.committed_waiting import read_uncommitted_waiting
 from vibes_lsp.trail.records import LogRecord
-from vibes_lsp.trail.rows import ANNOTATION_KINDS, LogLineKind
 from vibes_lsp.trail.trail import Trail
 
-_MAX_DATED: Final = 20_000
-"""Annotations of which the oldest is looked for; a longer log is as old as the project."""
 _LINES_AT_ONCE: Final = 8_192
 _PART: Final = 1 << 20
 """Bytes of the log that are read at once."""
@@ -47,13 +44,13 @@ class LogSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
         lines: How many lines it has.
         size: How many bytes.
         oldest: When its oldest edit was made; None without edits.
-        hashes: The hashes of the lines of its records; None if there are too many records.
+        hashes: The hashes of the lines of its records.
     """
 
     lines: int
     size: int
     oldest: datetime | None
-    hashes: list[str] | None
+    hashes: list[str]
 
 
 class _LineMembers(msgspec.Struct, gc=False):
@@ -130,19 +127,17 @@ def _begins_with(file: BinaryIO, blob: str, size: int) -> bool:
 
 
 def _summarise(log: Iterable[bytes]) -> LogSummary:
-    lines, size, count = 0, 0, 0
+    lines, size = 0, 0
     oldest: datetime | None = None
     hashes: set[str] = set()
     for line in log:
         lines, size = lines + 1, size + len(line)
-        members = _members_of(line) if count <= _MAX_DATED else None
-        if members is None or members.type not in (RecordType.LINE, RecordType.FUNCTION):
-            continue
-        count += 1
-        moment = parse_timestamp(members.timestamp or "") or _NEVER
-        oldest = moment if oldest is None else min(oldest, moment)
-        hashes.update(_hashes_of(members))
-    return LogSummary(lines, size, oldest, list(hashes) if count <= _MAX_DATED else None)
+        members = _members_of(line)
+        if members is not None and members.type in (RecordType.LINE, RecordType.FUNCTION):
+            moment = parse_timestamp(members.timestamp or "") or _NEVER
+            oldest = moment if oldest is None else min(oldest, moment)
+            hashes.update(_hashes_of(members))
+    return LogSummary(lines, size, oldest, list(hashes))
 
 
 def _hashes_of(members: _LineMembers) -> Iterable[str]:
@@ -245,8 +240,7 @@ class TrailRecords:
 
         It is the same as long as no record is added that names a commit and that HEAD's log lacks.
         """
-        count = self._trail.line_count - self._committed.lines
-        if self._committed.ids or count > _MAX_DATED:
+        if self._committed.ids:
             return None
         named = [
             repr(edit.members) for edit in self.unwritten() if text(edit.members, "commit_hash")
@@ -255,56 +249,45 @@ class TrailRecords:
 
     def unwritten(self) -> Iterator[WaitingEdit]:
         """Yield the annotations of all files that HEAD's log does not have."""
-        log = self._trail.log
-        lines = [*range(self._committed.lines + 1, self._trail.line_count + 1)]
         yield from read_edits(
             record
-            for record in log.records([*lines, *log.waiting_lines()])
+            for record in self._trail.log.records(self._lines_after_log())
             if record.is_annotation and not self._committed.has(record)
         )
 
-    def line_hashes(self) -> AbstractSet[str] | None:
-        """Return the hashes of the lines of all records; None if these are too many."""
-        return None if self._dated is None else self._dated[1]
-
-    @cached_property
-    def _dated(self) -> tuple[datetime | None, AbstractSet[str]] | None:
-        """When the oldest edit was made, and the hashes of all lines; None of too many records."""
-        if self._trail.annotation_count > _MAX_DATED:
-            return None
-        summary = self._committed.summary
-        if summary is None or summary.hashes is None:
-            oldest, hashes = None, set[str]()
-            edits = read_edits(self._trail.log.records_of(*ANNOTATION_KINDS))
-        else:
-            oldest, hashes = summary.oldest, set(summary.hashes)
-            edits = list(self.unwritten())
-        moments = [edit.moment for edit in edits] + ([] if oldest is None else [oldest])
-        for hunk in (read_hunk(edit.members) for edit in edits):
-            hashes.update(() if hunk is None else hunk.known_hashes)
-        return min(moments, default=None), hashes
-
-    @cached_property
-    def every_line_hash(self) -> AbstractSet[str]:
-        """The hashes of the lines of all records, however many these are."""
-        log, hashes = self._trail.log, set[str]()
-        lines = log.lines_of(LogLineKind.LINE)
+    def _after_log(self) -> Iterator[bytes]:
+        """Yield the lines of the log that HEAD's log may not have."""
+        lines = iter(self._lines_after_log())
         while batch := list(islice(lines, _LINES_AT_ONCE)):
-            for members in filter(None, map(_members_of, log.raw_lines(batch))):
-                hashes.update(_hashes_of(members))
-        return hashes
+            yield from self._trail.log.raw_lines(batch)
+
+    def _lines_after_log(self) -> list[int]:
+        """Return their numbers."""
+        after = range(self._committed.lines + 1, self._trail.line_count + 1)
+        return [*after, *self._trail.log.waiting_lines()]
+
+    def line_hashes(self) -> AbstractSet[str]:
+        """Return the hashes of the lines of all records."""
+        return self._dated[1]
+
+    @cached_property
+    def _dated(self) -> tuple[datetime | None, AbstractSet[str]]:
+        """When the oldest edit was made, and the hashes of all lines."""
+        parts = [_summarise(self._after_log())]
+        if self._committed.summary is not None:
+            parts.append(self._committed.summary)
+        oldest = min((part.oldest for part in parts if part.oldest is not None), default=None)
+        return oldest, frozenset(chain.from_iterable(part.hashes for part in parts))
 
     def is_any_logged(self) -> bool:
         """Whether HEAD's log has a record, or a record names its commit."""
-        return (
-            bool(self._committed.lines or self._committed.ids)
-            or self._trail.annotation_count > _MAX_DATED
-            or any(text(edit.members, "commit_hash") for edit in self.unwritten())
+        return bool(self._committed.lines or self._committed.ids) or any(
+            text(edit.members, "commit_hash") for edit in self.unwritten()
         )
 
     def oldest(self) -> datetime | None:
-        """Return when the oldest edit was made; year 1 if that is not known."""
-        return _NEVER if self._dated is None else self._dated[0]
+        """Return when the oldest edit was made; None without edits."""
+        return self._dated[0]
 
 
 def _members(records: Iterable[LogRecord]) -> Iterator[Members]:

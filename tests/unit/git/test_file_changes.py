@@ -122,6 +122,30 @@ def test_a_name_may_be_longer_than_what_is_read_at_once(
     }
 
 
+def test_names_and_messages_cannot_be_taken_for_commits(repository: Repository) -> None:
+    hostile = "\x01" + "a" * 40
+    repository.write(hostile, "1\n")
+    head = repository.commit(f"Subject\n\n{hostile}\n\n:100644 100644 a b M")
+    assert commits_by_file(open_git(repository), [head]) == {hostile: {head}}
+
+
+def test_a_merge_changes_the_files_that_differ_from_a_parent(repository: Repository) -> None:
+    repository.write("a.py", "1\n")
+    first = repository.commit("First")
+    repository.switch("other", create=True)
+    repository.write("b.py", "1\n")
+    other = repository.commit("Other")
+    repository.switch("main")
+    repository.write("c.py", "1\n")
+    main = repository.commit("Main")
+    head = repository.merge("other")
+    assert commits_by_file(open_git(repository), [head]) == {
+        "a.py": {first},
+        "b.py": {other, head},
+        "c.py": {main, head},
+    }
+
+
 @pytest.mark.parametrize(
     "path",
     [

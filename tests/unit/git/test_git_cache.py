@@ -18,7 +18,7 @@ from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.git import git_cache as kept
 from vibes_lsp.git.commit_resolution import CommitResolver
 from vibes_lsp.git.current_names import current_names
-from vibes_lsp.git.file_changes import files_of_commits, last_changes
+from vibes_lsp.git.file_changes import last_changes
 from vibes_lsp.git.git_cache import GitCache
 from vibes_lsp.git.line_origins import line_origins
 from vibes_lsp.git.repository import Repository as Opened
@@ -62,7 +62,6 @@ def answers(path: Path, *, use_cache: bool) -> list[object]:
             current_names(repository, PATHS),
             commits.reachable([head, "abcdef1", head[:9]]),
             commits.by_log(["an id"]),
-            files_of_commits(repository, [head]),
         ]
     finally:
         repository.close()

@@ -18,7 +18,6 @@ from vibes_lsp.git.current_names import current_names
 from vibes_lsp.git.file_changes import (
     commits_by_file,
     file_changes,
-    files_of_commits,
     last_changes,
 )
 from vibes_lsp.git.given_up_commits import FileInIndex, Mark, take_back, write_mark
@@ -98,7 +97,6 @@ def call_everything(writer: TrailWriter) -> None:
     assert log.hunks == [PatchHunk(0, [b"0"], 0, [b"1"])]
     assert staged_patch(git, parent, ["a.py"]) == [log]
     assert len(ids_added(git, [head], ".ai-audit/annotations.jsonl")[head]) == 1
-    assert files_of_commits(git, [head])[head] == {"a.py", ".ai-audit/annotations.jsonl"}
     assert last_changes(git, head, None)["a.py"].commit == head
     assert current_names(git, ["a.py", "gone.py"]) == {"a.py": "a.py"}
     assert [change.commit for change in file_changes(git, ["HEAD"], ["a.py"])] == [head, parent]
