@@ -176,7 +176,7 @@ def export_traces(locator: ProjectLocator) -> ExportedTraces:
 def _contradicted(locator: ProjectLocator) -> frozenset[str]:
     """Return the annotations that git contradicts, by their first record's id."""
     contradicted: set[str] = set()
-    for path in locator.prepared(locator.annotated_files()):
+    for path in locator.annotated_files():
         try:
             source = read_source(locator.trail.directory.project, path)
         except UnreadableFile:

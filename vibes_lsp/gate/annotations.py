@@ -27,7 +27,7 @@ from vibes_lsp.model.paths import is_too_long, normal_path
 from vibes_lsp.model.vocabulary import Action
 from vibes_lsp.placing.live_risk import custom_signals
 from vibes_lsp.placing.placements import Placement, ShownLineage
-from vibes_lsp.placing.project_locator import ProjectLocator
+from vibes_lsp.placing.project_locator import ProjectLocator, with_progress
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.records import recorded_lines
 from vibes_lsp.trail.rows import LogLineKind
@@ -95,7 +95,7 @@ class AnnotationCollector:
 
     def _in_files(self, files: Sequence[str]) -> Iterator[tuple[Text, Placement]]:
         """Yield the annotations of files."""
-        for path in self.locator.prepared(files, self.progress):
+        for path in with_progress(files, self.progress):
             text = self._read(path)
             if text is None:
                 continue

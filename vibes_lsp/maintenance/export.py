@@ -109,7 +109,7 @@ def current_records(locator: ProjectLocator) -> CurrentRecords:
     files = locator.annotated_files()
     stored = StoredFiles(locator.trail.directory.project)
     filters = stored.filters(files)
-    for path in locator.prepared(files):
+    for path in files:
         try:
             text = read_source(locator.trail.directory.project, path)
         except UnreadableFile:

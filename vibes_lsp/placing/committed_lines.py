@@ -7,14 +7,11 @@ that the commit moved, and for what a formatter changed, which is shown as edite
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Final
-
-import msgspec
 
 from vibes_lsp.anchors.line_hashes import MASKED, line_hash
 from vibes_lsp.anchors.location import LineKind
@@ -84,42 +81,6 @@ class FileInHead:
         return [line_kind(*pair) for pair in zip(self.owners, self.lines, strict=True)]
 
 
-class PackedOwners(msgspec.Struct, array_like=True, gc=False):
-    """The owners of the lines of a file, as they are saved.
-
-    Attributes:
-        records: Edit, record and whether it is sure, of each owner.
-        lines: Of each line the number of the record and the hash; -1 without.
-    """
-
-    records: list[tuple[str, str, bool]]
-    lines: list[tuple[int, str]]
-
-    def owners(self) -> _Owners:
-        """Return what says whose each line is."""
-        return [
-            LineOwner(*self.records[number][:2], known, self.records[number][2])
-            if number >= 0
-            else None
-            for number, known in self.lines
-        ]
-
-
-def pack_owners(owners: Sequence[LineOwner | None]) -> PackedOwners:
-    """Return the owners of the lines of a file as they are saved."""
-    records: dict[tuple[str, str, bool], int] = {}
-    lines = [
-        (-1, "")
-        if owner is None
-        else (
-            records.setdefault((owner.edit, owner.record, owner.is_sure), len(records)),
-            owner.hash,
-        )
-        for owner in owners
-    ]
-    return PackedOwners(list(records), lines)
-
-
 class CommittedOwners:
     """Whose the lines of files of commits are, for one state of the log.
 
@@ -127,20 +88,12 @@ class CommittedOwners:
         repository: The repository.
         prefix: The project's folder from the top of the work tree: empty, or ending with a slash.
         records: The records of the log.
-        state: What the records follow from, beside the commits; None if that is not known.
     """
 
-    def __init__(
-        self,
-        repository: Repository,
-        prefix: str,
-        records: LoggedRecords,
-        state: str | None = None,
-    ) -> None:
+    def __init__(self, repository: Repository, prefix: str, records: LoggedRecords) -> None:
         self._repository = repository
         self._prefix = prefix
         self._records = records
-        self._state = state
         self.commits = CommitRecords(repository, prefix, records)
         self._owners: dict[tuple[str, str], _Owners] = {}
         self._origins: dict[tuple[str, str], list[LineOrigin | None]] = {}
@@ -165,54 +118,21 @@ class CommittedOwners:
         Raises:
             HistoryUnavailable: Git cannot read the file.
         """
+        if len(self._origins) > _MAX_KEPT:
+            for kept in (self._owners, self._origins):
+                kept.clear()
+            self.commits.forget()
         lines = self.file(commit, path).text.lines
         if not lines:
             return FileInHead(path)
         name, since = self._prefix + path, self._since(commit)
         try:
             origins = self._origins_of(commit, name)
-            saved = self._saved(commit, name)
-            if saved is not None and len(saved.lines) == len(lines):
-                owners = saved.owners()
-            else:
-                owners = self._owners_of(commit, name, _MAX_MOVES)
-                if self._state is not None:
-                    self._repository.cache.put(self._key(commit, name), pack_owners(owners))
+            owners = self._owners_of(commit, name, _MAX_MOVES)
         except HistoryUnavailable:
             owners, origins = self.commits.owners_without_history(commit, name), [None] * len(lines)
             return FileInHead(path, lines, owners, origins, is_asked=False)
         return FileInHead(path, lines, owners, origins, since)
-
-    def _saved(self, commit: str, name: str) -> PackedOwners | None:
-        """Return what was found of a file of a commit before, by the same records."""
-        if self._state is None:
-            return None
-        return self._repository.cache.get(self._key(commit, name), PackedOwners)
-
-    def _key(self, commit: str, name: str) -> str:
-        boundary = digest_of(sorted(self.commits.boundary))
-        return f"owners {boundary} {commit} {self._since(commit)} {self._state} {name}"
-
-    def prefetch(self, commit: str, paths: Iterable[str]) -> None:
-        """Ask git about files of a commit; about the commits that brought lines, at once for all.
-
-        Args:
-            commit: A full hash.
-            paths: Relative to the project.
-        """
-        if len(self._origins) > _MAX_KEPT:
-            for kept in (self._owners, self._origins):
-                kept.clear()
-            self.commits.forget()
-        files = []
-        for name in (self._prefix + path for path in paths):
-            with suppress(HistoryUnavailable):
-                if self._saved(commit, name) is None:
-                    files.append(self._origins_of(commit, name))
-        with suppress(HistoryUnavailable):
-            self.commits.brought(
-                {file for origins in files for file in self._incomplete_in(origins)}
-            )
 
     def with_all_origins(self, commit: str, file: FileInHead) -> FileInHead:
         """Return a file of a commit with the origins of lines from before all records too."""

@@ -25,10 +25,15 @@ from vibes_lsp.trail.trail import Trail
 
 _BATCH: Final = 2_048
 """Annotations whose commits are resolved at once: git is asked seldom, and memory is bounded."""
-_FILES: Final = 64
-"""Files about which git is asked at once."""
 Progress: TypeAlias = Callable[[str, int, int], object]
 """Called with a word for the work, how much is done, and how much there is."""
+
+
+def with_progress(paths: Sequence[str], progress: Progress) -> Iterator[str]:
+    """Yield files, and say of each how many are done."""
+    for number, path in enumerate(paths):
+        progress("files", number, len(paths))
+        yield path
 
 
 class ProjectLocator:
@@ -138,31 +143,6 @@ class ProjectLocator:
                 self.resolve_commits(pending)
                 pending.clear()
         self.resolve_commits(pending)
-
-    def prepared(
-        self,
-        paths: Iterable[str],
-        progress: Progress = lambda *_: None,
-        *,
-        commit: str | None = None,
-    ) -> Iterator[str]:
-        """Yield files in their order, after git was asked about some of them at once.
-
-        Args:
-            paths: Relative to the project.
-            progress: Called with a word for the work, how many files are done, and how many there
-                are.
-            commit: As for `locate`.
-        """
-        paths = list(paths)
-        annotated = [path for path in paths if path in self._names.annotated_files]
-        asked = 0
-        for number, path in enumerate(paths):
-            progress("files", number, len(paths))
-            if asked < len(annotated) and path == annotated[asked]:
-                self._owners_at(commit).prefetch(annotated[asked : asked + _FILES])
-                asked += _FILES
-            yield path
 
     def annotated_files(self) -> list[str]:
         """Return the existing files that annotations are about, by their current names."""

@@ -9,7 +9,6 @@ import os
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from pathlib import PurePosixPath
@@ -227,23 +226,8 @@ class ProjectOwners:
         self.records = TrailRecords(trail, log)
         if repository is not None and self._head is not None:
             project = trail.directory.project
-            self._committed = CommittedOwners(
-                repository,
-                repository.prefix_of(project),
-                self.records,
-                self.records.state(),
-            )
-
-    def prefetch(self, paths: Iterable[str]) -> None:
-        """Ask git about many files, relative to the project, that are asked for next."""
-        if self._committed is not None and self._head is not None:
-            head, committed = self._head, self._committed
-            in_head: list[str] = []
-            for path in paths:
-                with suppress(HistoryUnavailable):
-                    names = (path, *self._former(path))
-                    in_head += [name for name in names if committed.file(head, name).text.lines][:1]
-            committed.prefetch(head, in_head)
+            prefix = repository.prefix_of(project)
+            self._committed = CommittedOwners(repository, prefix, self.records)
 
     def _find(self, path: str) -> KnownFile:
         names = (path, *self._former(path))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -17,7 +16,6 @@ import msgspec
 
 from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.git.git_cache import digest_of
 from vibes_lsp.git.log_additions import record_id_of
 from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
@@ -234,18 +232,6 @@ class TrailRecords:
             record for record in self._trail.log.with_id(identifier) if self._committed.has(record)
         ]
         return next(map(read_hunk, _members(records)), None)
-
-    def state(self) -> str | None:
-        """Return what `of_file` and `of_id` follow from beside the commit; None if not known.
-
-        It is the same as long as no record is added that names a commit and that HEAD's log lacks.
-        """
-        if self._committed.ids:
-            return None
-        named = [
-            repr(edit.members) for edit in self.unwritten() if text(edit.members, "commit_hash")
-        ]
-        return digest_of([os.fspath(self._trail.directory.log), *named])
 
     def unwritten(self) -> Iterator[WaitingEdit]:
         """Yield the annotations of all files that HEAD's log does not have."""

@@ -85,7 +85,7 @@ def owned_files(
 ) -> Iterator[OwnedFile]:
     """Yield every tracked text file among some, sorted by path."""
     trail = locator.trail
-    for path in locator.prepared(sorted(files)):
+    for path in sorted(files):
         if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):
             continue
         content = _content(trail.directory.project, path)

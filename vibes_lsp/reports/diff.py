@@ -205,8 +205,7 @@ def collect_changes(
     paths = [comparison.path_of(entry.name) for entry in entries]
     changed = set(paths)
     locator.resolve_commits_in([path for path in locator.annotated_files() if path in changed])
-    prepared = locator.prepared(paths, commit=diff_range.head)
-    for entry, path in zip(entries, prepared, strict=True):
+    for entry, path in zip(entries, paths, strict=True):
         if path.split("/")[0] == audit:
             continue
         file = comparison.compare(path, entry)

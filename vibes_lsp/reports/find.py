@@ -14,7 +14,7 @@ from vibes_lsp.git.project_files import read_source
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
-from vibes_lsp.placing.project_locator import Progress, ProjectLocator
+from vibes_lsp.placing.project_locator import Progress, ProjectLocator, with_progress
 from vibes_lsp.reports.authors import Authors
 from vibes_lsp.reports.found_annotations import (
     FoundAnnotation,
@@ -102,7 +102,7 @@ def find_annotations(
         return list(matches)
 
     in_place = [
-        annotation for path in locator.prepared(paths, progress) for annotation in matching(path)
+        annotation for path in with_progress(paths, progress) for annotation in matching(path)
     ]
     elsewhere = [
         annotation

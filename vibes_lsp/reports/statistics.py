@@ -306,9 +306,7 @@ def measure_survival(locator: ProjectLocator) -> SurvivalReport:
 def _measured(locator: ProjectLocator) -> list[Placement]:
     """Return the current code of all files; of files without a record only if some is missing."""
     measured = [
-        placement
-        for path in locator.prepared(locator.annotated_files())
-        for placement in _code_in(locator, path)
+        placement for path in locator.annotated_files() for placement in _code_in(locator, path)
     ]
     if locator.has_gone_files() or any(
         placement.located.state in MAY_HAVE_MOVED for placement in measured
