@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import shutil
 from typing import TYPE_CHECKING, Final
 
@@ -10,6 +12,7 @@ import pytest
 from tests.cli.gate_project import BEGIN, BLOCKED, BO, GateProject, checks, decisions, use_ci_user
 from tests.server.project import STORY
 from tests.trails import Repository
+from tests.trails.hashing import context_hash
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -201,16 +204,53 @@ def test_a_git_lfs_pointer_does_not_pass(project: GateProject, run_vibes: RunVib
     assert (found["result"], checks(found, "error")) == ("FAIL", {"gate-unread"})
 
 
+@pytest.mark.parametrize(
+    ("name", "severity"),
+    [
+        ("code.py", "warning"),
+        ("x.db", "warning"),
+        ("a/x.json", "warning"),
+        ("blobs/x.json", "warning"),
+        ("blobs/x.json.gz", "warning"),
+        (f"blobs/{'0' * 64}.json.gz", "warning"),
+        ("attestation.json.py", "warning"),
+        ("audit.db-code", "error"),
+        ("a/x.lock", "error"),
+        ("spool/x.jsonl", "error"),
+        ("wal/x.json", "error"),
+        (".gitattributes", None),
+        ("attestation.json", None),
+    ],
+)
 def test_code_that_moved_into_the_folder_of_the_trail_is_gated(
-    project: GateProject, run_vibes: RunVibes
+    project: GateProject, run_vibes: RunVibes, name: str, severity: str | None
 ) -> None:
+    path = f".ai-audit/{name}"
     project.write()
     project.base = project.commit()
     project.file("a.py", BEGIN)
-    project.file(".ai-audit/code.py", f"# moved\n{STORY}")
+    project.file(path, f"# moved\n{STORY}")
+    project.repository.git("add", "--force", path)
     project.commit()
     found = project.gate_json(run_vibes)
-    assert (found["result"], decisions(found)) == ("FAIL", {".ai-audit/code.py": ("block", False)})
+    assert (found["result"], decisions(found)) == ("FAIL", {path: ("block", False)})
+    findings = [(each["file"], each["severity"]) for each in found["findings"]]
+    assert ((path, severity) in findings) == (severity is not None)
+
+
+def test_files_of_a_trail_are_not_taken_for_code(project: GateProject, run_vibes: RunVibes) -> None:
+    """A blob, whose name is the hash of the entry in it, and an attestation."""
+    entry = {"type": "reasoning", "reasoning_text": STORY}
+    name = f"{context_hash(entry)}.json.gz"
+    blob = project.root / ".ai-audit/blobs" / name
+    blob.parent.mkdir()
+    blob.write_bytes(gzip.compress(json.dumps(entry).encode()))
+    project.file(".ai-audit/attestation.intoto.jsonl", "{}\n")
+    project.write(risky=False)
+    project.commit()
+    found = project.gate_json(run_vibes)
+    assert (found["result"], decisions(found)) == ("PASS", {"a.py": ("flag", False)})
+    assert not checks(found) & {"base-file"}
 
 
 @pytest.mark.parametrize("anchored", [True, False])

@@ -25,9 +25,9 @@ BASE_ENTRY: Final = Check(
 BASE_FILE: Final = Check(
     "base-file",
     _E,
-    "A file of the trail is not a regular file of this repository",
-    "Git does not show changes behind a link or in a submodule, and only this machine may "
-    "write `wal/`.",
+    "A file of the trail is not a regular file of this repository, or does not belong there",
+    "Git does not show changes behind a link or in a submodule, only this machine may write "
+    "`wal/` and `spool/`, and code could hide in other files. A warning for these.",
     "Restore the regular file, or remove the file from git.",
 )
 BASE_CHECKOUT: Final = Check(

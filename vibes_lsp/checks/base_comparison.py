@@ -8,10 +8,12 @@ checkout.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import Final
 
 from vibes_lsp.checks import base_catalogue
 from vibes_lsp.checks.changed_entries import ChangedEntries, changed_entries, split_lines
@@ -20,7 +22,7 @@ from vibes_lsp.checks.finding import Check, Finding, Severity, pluralize
 from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk, lines_at
 from vibes_lsp.checks.policy_changes import check_policy
 from vibes_lsp.checks.reverted_records import Revert, Reverts
-from vibes_lsp.errors import HistoryUnavailable, MalformedJson
+from vibes_lsp.errors import BrokenBlob, HistoryUnavailable, MalformedJson
 from vibes_lsp.git.diff import TreeChange, tree_changes
 from vibes_lsp.git.file_changes import commits_by_file
 from vibes_lsp.git.log_additions import added_lines, record_id_of
@@ -29,13 +31,31 @@ from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.canonical_json import object_or_none, same_value
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
-from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.audit_dir import (
+    AUDIT_FILES,
+    CONFIG_NAME,
+    LOG_NAME,
+    MANIFEST_NAME,
+    AuditDir,
+)
 from vibes_lsp.store.config import LoadedConfig, parse_config
+from vibes_lsp.store.reasoning import blob_name_matches, unpacked
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 from vibes_lsp.trail.lineage_groups import repeated
 from vibes_lsp.trail.records import LogRecord
 
-_AUDIT_FILES = (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
+_SHARED_FILES: Final = frozenset(
+    {
+        *AUDIT_FILES,
+        ".gitignore",
+        ".gitattributes",
+        "attestation.json",
+        "attestation.json.ots",
+        "attestation.intoto.jsonl",
+        "attestation.intoto.jsonl.ots",
+    }
+)
+_OWN_BLOB: Final = re.compile(r"blobs/[0-9a-f]{64}\.json\.gz")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +153,7 @@ def _symbolic_links(context: CheckContext) -> Iterator[Finding]:
             "the audit directory is a symbolic link",
             context.directory.path.name,
         )
-    for name in _AUDIT_FILES:
+    for name in AUDIT_FILES:
         if (context.directory.path / name).is_symlink():
             yield Finding(
                 base_catalogue.BASE_FILE, f"{name} is a symbolic link", context.relative_name(name)
@@ -216,7 +236,7 @@ def _file_modes(context: CheckContext, changes: Mapping[str, TreeChange]) -> Ite
     ):
         message = f"the audit directory is {_mode_name(whole.now)} in HEAD"
         yield Finding(base_catalogue.BASE_FILE, message, folder)
-    for name in _AUDIT_FILES:
+    for name in AUDIT_FILES:
         change = changes.get(f"{folder}/{name}")
         if (
             change is None
@@ -231,14 +251,34 @@ def _file_modes(context: CheckContext, changes: Mapping[str, TreeChange]) -> Ite
                 f"{name} is {_mode_name(change.now)} in HEAD",
                 context.relative_name(name),
             )
-    journal = f"{folder}/{context.directory.journal.name}/"
     for path, change in changes.items():
-        if path.startswith(journal) and change.now is not None:
-            yield Finding(
-                base_catalogue.BASE_FILE,
-                "the branch changes the journal, which must not be committed",
-                path,
-            )
+        if path.startswith(f"{folder}/") and change.now is not None:
+            yield from _other_files(context, path, change.now)
+
+
+def _other_files(context: CheckContext, path: str, now: TreeEntry) -> Iterator[Finding]:
+    """Yield a finding about a file that is not one of a trail: code could hide there."""
+    inside = path.partition("/")[2]
+    if inside in _SHARED_FILES:
+        return
+    if inside.startswith(("wal/", "spool/", "audit.db")) or inside.endswith(".lock"):
+        message = "the branch contains this file, which is for one machine only"
+        yield Finding(base_catalogue.BASE_FILE, message, path)
+    elif not _OWN_BLOB.fullmatch(inside):
+        message = "this is not a file of a trail; annotations in it are gated as in other files"
+        yield Finding(base_catalogue.BASE_FILE, message, path, override=Severity.WARNING)
+    elif not _fits_its_name(context, path, now):
+        message = "the name of this blob is not the hash of its content"
+        yield Finding(base_catalogue.BASE_FILE, message, path, override=Severity.WARNING)
+
+
+def _fits_its_name(context: CheckContext, path: str, now: TreeEntry) -> bool:
+    repository = context.repository
+    content = None if repository is None else repository.objects.contents(now.id)
+    try:
+        return content is not None and blob_name_matches(path, unpacked(content, path), {})
+    except BrokenBlob:
+        return False
 
 
 def _has_mode(before: TreeEntry | None, now: TreeEntry) -> bool:

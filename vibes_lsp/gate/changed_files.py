@@ -20,13 +20,10 @@ from vibes_lsp.git.objects import GitObjects
 from vibes_lsp.git.project_files import read_source
 from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.model.paths import can_be_in_project, normal_path
-from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME, MANIFEST_NAME, AuditDir
+from vibes_lsp.store.audit_dir import AUDIT_FILES, AuditDir
 
 _MAX_DEPTH: Final = 4
 """The deepest level of nested submodules that is searched."""
-_OWN: Final = frozenset({CONFIG_NAME, LOG_NAME, MANIFEST_NAME, ".gitignore", ".gitattributes"})
-_OWN_FOLDERS: Final = ("blobs/", "wal/", "spool/")
-_OWN_ENDINGS: Final = (".json", ".jsonl", ".json.gz", ".lock", ".db", ".db-wal", ".db-shm")
 
 
 @dataclass(frozen=True)
@@ -118,15 +115,9 @@ class ChangedFiles:
 
 
 def is_of_the_trail(directory: AuditDir, name: str) -> bool:
-    """Whether a file belongs to the trail itself; other files in its folder may be code."""
+    """Whether a file is the log, the manifest or the policy; all others may contain code."""
     first, _, inside = name.partition("/")
-    if first != directory.path.name:
-        return False
-    return (
-        inside in _OWN
-        or (inside.startswith(_OWN_FOLDERS) and inside.endswith(_OWN_ENDINGS))
-        or inside.endswith((".lock", ".db"))
-    )
+    return first == directory.path.name and inside in AUDIT_FILES
 
 
 _POINTER: Final = "version https://git-lfs.github.com/spec/"

@@ -20,6 +20,7 @@ from vibes_lsp.store.trail_search import (
 LOG_NAME: Final = "annotations.jsonl"
 MANIFEST_NAME: Final = "manifest.json"
 CONFIG_NAME: Final = "config.json"
+AUDIT_FILES: Final = (CONFIG_NAME, LOG_NAME, MANIFEST_NAME)
 
 
 @dataclass(frozen=True)

@@ -112,6 +112,19 @@ def read_blob(path: str, directory: AuditDir) -> bytes:
         content = _waiting_blob(target, directory)
     if content is None:
         raise MissingBlob(f"blob {path} does not exist")
+    return unpacked(content, path)
+
+
+def unpacked(content: bytes, path: str) -> bytes:
+    """Return the content of a blob, decompressed if it is gzip.
+
+    Args:
+        content: The bytes of the file.
+        path: Its name, for errors.
+
+    Raises:
+        BrokenBlob: It cannot be decompressed within the limits.
+    """
     return _decompress(content, path) if content.startswith(_GZIP_MAGIC) else content
 
 
