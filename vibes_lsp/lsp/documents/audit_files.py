@@ -41,6 +41,7 @@ from vibes_lsp.model.record_schema import REFERENCES
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import ContextType, RecordType
 from vibes_lsp.placing.placements import Placement
+from vibes_lsp.reports.placements import describe_location
 from vibes_lsp.reports.provenance_graph import GraphNode, GraphReader
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_file
@@ -298,9 +299,8 @@ def _digest(
 ) -> str | None:
     """Return what a hash of a text or the id of a commit is, and whether the text is still so."""
     if position.member == "anchor_hash":
-        is_same = placement.located.state in {State.EXACT, State.MOVED}
-        since = "unchanged" if is_same else "the lines were edited"
-        return f"Digest of the lines as recorded: {since} since"
+        origin = markup.quote(placement.moved_from, _MAX_TEXT)
+        return f"Digest of the lines as recorded: {describe_location(placement, origin=origin)}"
     if position.member == "file_content_hash":
         is_same = sha256(encode(snapshot.text.content)) == position.token
         since = "unchanged" if is_same else "the file was changed"
