@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
@@ -29,6 +29,9 @@ from vibes_lsp.lsp.protocol.extensions import CommandName, ProjectArguments
 from vibes_lsp.lsp.state.knowledge_bases import find_knowledge_folder
 from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.lsp.state.shown_documents import ShownDocuments
+
+if TYPE_CHECKING:
+    from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 
 _MAX_ANSWERED: Final = 100
 """Results that are kept for a `requestId` that comes again."""
@@ -351,43 +354,36 @@ async def _current_lines(ls: Server, uri: str, evidence: str) -> tuple[int, int]
     return None
 
 
-def _actor(project: Path, reviewer: str | None) -> str:
-    """Return who decides: the setting, else git's user, else the user of the system.
+def _opened(folder: Path, reviewer: str | None) -> tuple[KnowledgeBase, str]:
+    """Return a knowledge base and who decides: the setting, else the user of git or the system.
 
     Never `VOUCH_AGENT`: an editor that an agent's shell has started is still a person's.
     """
-    return reviewer or user_name(project) or system_user()
+    # Imported late: a server without a knowledge base does not load pydantic's models.
+    from vibes_lsp.knowledge.knowledge_base import KnowledgeBase  # noqa: PLC0415
+
+    knowledge = KnowledgeBase(folder)
+    return knowledge, reviewer or user_name(knowledge.project) or system_user()
 
 
 def _call(folder: Path, reviewer: str | None, method: str, params: dict[str, Any]) -> Any:
-    # Imported late: a server without a knowledge base does not load pydantic's models.
-    from vibes_lsp.knowledge.knowledge_base import KnowledgeBase  # noqa: PLC0415
     from vibes_lsp.knowledge.methods import KnowledgeMethods  # noqa: PLC0415
 
-    knowledge = KnowledgeBase(folder)
-    actor = _actor(knowledge.project, reviewer)
+    knowledge, actor = _opened(folder, reviewer)
     with closing(KnowledgeMethods(knowledge, actor, may_approve_own=True)) as methods:
         return methods.call(method, params)
 
 
 def _propose(source: _Source, reviewer: str | None, arguments: ProposeArguments) -> dict[str, Any]:
     from vibes_lsp.knowledge.citing_lines import CitedLines, propose_claim_at  # noqa: PLC0415
-    from vibes_lsp.knowledge.knowledge_base import KnowledgeBase  # noqa: PLC0415
 
-    knowledge = KnowledgeBase(source.folder)
+    knowledge, actor = _opened(source.folder, reviewer)
     members = {
-        "text": arguments.text,
-        "type": arguments.type,
-        "confidence": arguments.confidence,
-        "rationale": arguments.rationale,
+        name: getattr(arguments, name) for name in ("text", "type", "confidence", "rationale")
     }
-    proposal = propose_claim_at(
-        knowledge,
-        CitedLines(source.path, source.read(), *lines_of(arguments.range)),
-        members,
-        actor=_actor(knowledge.project, reviewer),
-        now=datetime.now(UTC),
-    )
+    cited = CitedLines(source.path, source.read(), *lines_of(arguments.range))
+    now = datetime.now(UTC)
+    proposal = propose_claim_at(knowledge, cited, members, actor=actor, now=now)
     return {"proposalId": proposal["proposal_id"], "claimId": proposal["claim_id"]}
 
 
@@ -395,15 +391,9 @@ def _reanchor(
     source: _Source, reviewer: str | None, arguments: ReanchorArguments, lines: tuple[int, int]
 ) -> dict[str, Any]:
     from vibes_lsp.knowledge.citing_lines import CitedLines, reanchor_at  # noqa: PLC0415
-    from vibes_lsp.knowledge.knowledge_base import KnowledgeBase  # noqa: PLC0415
 
-    knowledge = KnowledgeBase(source.folder)
-    evidence = reanchor_at(
-        knowledge,
-        arguments.claimId,
-        arguments.evidenceId,
-        CitedLines(source.path, source.read(), *lines),
-        _actor(knowledge.project, reviewer),
-        datetime.now(UTC),
-    )
-    return {"claimId": arguments.claimId, "evidenceId": evidence}
+    knowledge, actor = _opened(source.folder, reviewer)
+    cited = CitedLines(source.path, source.read(), *lines)
+    claim, now = arguments.claimId, datetime.now(UTC)
+    evidence = reanchor_at(knowledge, claim, arguments.evidenceId, cited, actor, now)
+    return {"claimId": claim, "evidenceId": evidence}
