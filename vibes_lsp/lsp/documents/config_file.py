@@ -94,7 +94,7 @@ def hover_in_config(
         return None
     from vibes_lsp.model.config_schema import node_at  # noqa: PLC0415  # loads pydantic
 
-    member = member_at(ls, document, position)
+    member = _member_at(ls, document, position)
     node = None if member is None else node_at(member[0].path)
     if member is None or node is None or not member[0].path:
         return None
@@ -109,7 +109,7 @@ def hover_in_config(
     return markup.paragraph_end.join(part for part in parts if part), span
 
 
-def member_at(
+def _member_at(
     ls: Server, document: Document, position: types.Position
 ) -> tuple[JsonCursor, types.Range] | None:
     """Return the name or value at a position of a JSON text, and where it is; None elsewhere."""
