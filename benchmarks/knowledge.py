@@ -55,10 +55,10 @@ _RULES: Final = (
 Request = tuple[str, dict[str, Any]]
 AIMS: Final[dict[str, float]] = {
     "status": 50,
-    "search, one word": 20,
-    "search, six words": 20,
-    "search, no match": 20,
-    "context": 20,
+    "search, one word": 50,
+    "search, six words": 50,
+    "search, no match": 50,
+    "context": 50,
     "read_claim": 20,
     "list_claims": 150,
     "list_pending": 150,

@@ -278,7 +278,9 @@ def read(identifier: str, kind: str | None) -> None:
 @json_option
 def stats(as_json: bool) -> None:
     """Count claims, and those whose citations exist."""
-    counts, findings = call("status"), call("lint")["findings"]
+    with open_methods() as methods:
+        counts, report = methods.call("kb.status", {}), methods.call("kb.lint", {})
+    findings = report["findings"]
     faulty = {"broken_citation", "uncited_claim"}
     without = {finding["object_ids"][0] for finding in findings if finding["code"] in faulty}
     total, valid = counts["claims"], counts["claims"] - len(without)

@@ -19,7 +19,7 @@ from vibes_lsp.knowledge.evidence_lines import (
     parse_locator,
 )
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
-from vibes_lsp.knowledge.object_index import open_index
+from vibes_lsp.knowledge.object_index import ObjectIndex
 from vibes_lsp.knowledge.objects import CLOSED, Kind
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 
@@ -121,26 +121,23 @@ class KnowledgeSnapshot:
         return cited_lines
 
 
-def read_snapshot(path: Path) -> KnowledgeSnapshot:
-    """Read a knowledge base; broken files are left out.
-
-    Raises:
-        VibesError: Its settings cannot be read.
-    """
-    knowledge = KnowledgeBase(path)
-    with open_index(knowledge) as index:
-        index.refresh((*_READ, Kind.DECISION))
-        objects: dict[Kind, dict[str, Members]] = {
-            kind: {members["id"]: members for members in index.members(kind)} for kind in _READ
-        }
-        approvals = approvals_of(index.members(Kind.DECISION))
+def read_snapshot(index: ObjectIndex) -> KnowledgeSnapshot:
+    """Read what changed of a knowledge base, and return it; broken files are left out."""
+    knowledge = index.knowledge
+    index.refresh((*_READ, Kind.DECISION))
+    objects: dict[Kind, dict[str, Members]] = {
+        kind: {members["id"]: members for members in index.members(kind)} for kind in _READ
+    }
+    approvals = approvals_of(index.members(Kind.DECISION))
     pending = objects[Kind.PENDING]
     objects[Kind.PENDING] = {
         identifier: proposal
         for identifier, proposal in pending.items()
         if knowledge.is_waiting(identifier)
     }
-    return KnowledgeSnapshot(path, objects, _citations(knowledge.project, objects), approvals)
+    return KnowledgeSnapshot(
+        knowledge.path, objects, _citations(knowledge.project, objects), approvals
+    )
 
 
 def approvals_of(decisions: Iterable[Members]) -> Approvals:

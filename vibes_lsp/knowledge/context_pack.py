@@ -16,55 +16,12 @@ _FRESH: Final = timedelta(days=30)
 _STALE: Final = timedelta(days=180)
 _MAX_WORDS: Final = 32
 _CANDIDATES: Final = 50
-_STOP_WORDS: Final = frozenset(
-    [
-        "a",
-        "an",
-        "and",
-        "are",
-        "as",
-        "at",
-        "be",
-        "by",
-        "can",
-        "do",
-        "does",
-        "for",
-        "from",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "of",
-        "on",
-        "or",
-        "our",
-        "should",
-        "that",
-        "the",
-        "their",
-        "then",
-        "there",
-        "this",
-        "to",
-        "use",
-        "we",
-        "what",
-        "when",
-        "where",
-        "which",
-        "who",
-        "why",
-        "will",
-        "with",
-        "you",
-        "your",
-    ]
-)
+_STOP_WORDS: Final = frozenset([
+    "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "how",
+    "i", "if", "in", "into", "is", "it", "its", "of", "on", "or", "our", "should", "that",
+    "the", "their", "then", "there", "this", "to", "use", "we", "what", "when", "where",
+    "which", "who", "why", "will", "with", "you", "your",
+])  # fmt: skip
 
 
 def build_context(index: ObjectIndex, request: ContextParameters, now: datetime) -> dict[str, Any]:

@@ -72,7 +72,7 @@ def lint(index: ObjectIndex, now: datetime, *, stale_days: int = STALE_DAYS) -> 
     )
     read = {Kind.CLAIM: known.claims, Kind.EVIDENCE: known.evidence}
     broken = [
-        HealthFinding("error", "broken_object", file.reason, (file.id,)) for file in index.broken()
+        HealthFinding("error", "broken_object", file.fault, (file.id,)) for file in index.broken()
     ]
     return broken + [
         finding

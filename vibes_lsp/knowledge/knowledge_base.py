@@ -8,7 +8,7 @@ untrusted: a path is made of a checked id only, and no link leads out of the fol
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -34,7 +34,7 @@ from vibes_lsp.knowledge.objects import (
     parse_object,
     path_of,
 )
-from vibes_lsp.store.file_stamps import FileStamp, is_settled, stamp_of
+from vibes_lsp.store.file_stamps import FileStamp, stamp_of
 from vibes_lsp.store.files import (
     create_file,
     is_inside,
@@ -167,29 +167,6 @@ class KnowledgeBase:
         with suppress(OSError), _open_folder(self.path / kind) as folder:
             return _source_stamps(folder) if kind is Kind.SOURCE else _stamps(folder)
         return {}
-
-    def folder_stamp(self, kind: Kind) -> FileStamp | None:
-        """Return what changes when a file of a kind appears or goes; None if that cannot be seen.
-
-        Folders of sources show it for the folders in them only.
-        """
-        if kind is Kind.SOURCE or os.stat not in os.supports_dir_fd:
-            return None
-        try:
-            status = os.lstat(self.path / kind)
-        except OSError:
-            return None
-        return stamp_of(status) if is_settled(status.st_mtime_ns) else None
-
-    def have_stamps(self, kind: Kind, stamps: Mapping[str, FileStamp]) -> bool:
-        """Return whether files still have their stamps, in 0.6 of the time of `file_stamps`."""
-        with suppress(OSError), _open_folder(self.path / kind) as folder:
-            if isinstance(folder, int):
-                return all(
-                    stamp_of(os.stat(name, dir_fd=folder, follow_symlinks=False)) == stamp
-                    for name, stamp in stamps.items()
-                )
-        return False
 
     def name_of(self, kind: Kind, identifier: str) -> str:
         """Return the name of an object's file, or of its folder for a source."""

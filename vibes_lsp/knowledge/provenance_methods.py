@@ -18,7 +18,7 @@ def provenance_report(
     context: MethodContext, request: parameters.ProvenanceReportParameters
 ) -> dict[str, Any]:
     """Return which claims cite lines that an AI wrote, and which rest on unreviewed ones."""
-    snapshot = read_snapshot(context.knowledge.path)
+    snapshot = read_snapshot(context.index)
     if request.claim_id is not None and snapshot.claim(request.claim_id) is None:
         raise UnknownId(f"no claim {request.claim_id[:60]!r}", hint="see `vibes kb list claims`")
     claims = authorship_of_claims(snapshot, request.claim_id)

@@ -20,7 +20,7 @@ from vibes_lsp.knowledge.health import doctor
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
 from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.knowledge.object_format import dump_yaml
-from vibes_lsp.knowledge.object_index import open_index
+from vibes_lsp.knowledge.object_index import ObjectIndex, open_index
 from vibes_lsp.knowledge.objects import Kind, Proposal
 from vibes_lsp.knowledge.review_gate import ReviewGate
 from vibes_lsp.knowledge.sources import register_source
@@ -145,7 +145,7 @@ def test_all_say_alike_which_proposals_wait(tmp_path: Path) -> None:
         assert {proposal["status"] for proposal in listed} == {"pending"}
         assert methods.call("kb.status", {})["pending"] == 2
     assert [proposal.id for proposal in gate.pending()] == both
-    assert list(read_snapshot(knowledge.path).objects[Kind.PENDING]) == both
+    assert list(read_snapshot(ObjectIndex(knowledge)).objects[Kind.PENDING]) == both
     assert gate.approve(says_so, actor="ada").object_id == "three"
     assert [expired.proposal.id for expired in gate.expire(actor="ada")] == [waiting]
     assert findings(knowledge) == [f"proposal {decided} is in proposed/ and in decided/"]

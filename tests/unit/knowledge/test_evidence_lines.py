@@ -26,6 +26,7 @@ from vibes_lsp.knowledge.evidence_lines import (
     place_evidence,
 )
 from vibes_lsp.knowledge.knowledge_base import create_knowledge_base
+from vibes_lsp.knowledge.object_index import ObjectIndex
 from vibes_lsp.knowledge.review_gate import ReviewGate
 from vibes_lsp.knowledge.sources import InlineEvidence, plan_evidence
 
@@ -230,6 +231,6 @@ def test_sources_beyond_the_budget_of_a_file_are_not_verified(
         evidence = [InlineEvidence(path="a.py", locator="L1")]
         draft = ClaimDraft(text=f"Claim {number}", evidence=evidence)
         assert not ReviewGate(knowledge).propose(draft, actor="agent").errors
-    found = read_snapshot(knowledge.path).lines_in("a.py")
+    found = read_snapshot(ObjectIndex(knowledge)).lines_in("a.py")
     assert [lines.is_proven for _, lines in found].count(True) == 2
     assert len(found) == 4

@@ -12,6 +12,7 @@ from vibes_lsp.knowledge.citations import read_snapshot
 from vibes_lsp.knowledge.file_checks import FileFault, check_file
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
 from vibes_lsp.knowledge.object_format import Span, dump_yaml
+from vibes_lsp.knowledge.object_index import ObjectIndex
 from vibes_lsp.knowledge.objects import Kind
 from vibes_lsp.knowledge.review_gate import ReviewGate
 
@@ -28,7 +29,7 @@ def knowledge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
 def faults(knowledge: KnowledgeBase, path: str) -> list[FileFault]:
     """Return the faults of a file as it is on disk."""
     text = (knowledge.path / path).read_text()
-    return check_file(read_snapshot(knowledge.path), path, text, NOW)
+    return check_file(read_snapshot(ObjectIndex(knowledge)), path, text, NOW)
 
 
 def test_a_setting_that_was_appended_counts_and_is_no_fault(knowledge: KnowledgeBase) -> None:

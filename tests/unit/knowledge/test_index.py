@@ -8,7 +8,6 @@ import sqlite3
 import time
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -31,8 +30,7 @@ def write(knowledge: KnowledgeBase, kind: Kind, found: KnowledgeObject) -> None:
 
 
 @pytest.fixture
-def knowledge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def knowledge(tmp_path: Path) -> KnowledgeBase:
     found = create_knowledge_base(tmp_path)
     write(found, Kind.CLAIM, claim("jwt", "Auth uses JWT tokens", tags=["auth"]))
     write(found, Kind.CLAIM, claim("cache", "The cache lives for sixty seconds"))
@@ -73,92 +71,6 @@ def test_an_archived_object_comes_after_its_like(knowledge: KnowledgeBase) -> No
     write(knowledge, Kind.CLAIM, claim("a-old", "Zebras are striped", status="archived"))
     write(knowledge, Kind.CLAIM, claim("b-new", "Zebras are striped"))
     assert found(knowledge, "zebras") == ["b-new", "a-old"]
-
-
-def database(tmp_path: Path) -> Path:
-    """Return the only database in the cache of the test."""
-    [path] = (tmp_path / "cache/vibes-lsp/knowledge").glob("*.db")
-    return path
-
-
-@pytest.mark.parametrize("damage", [b"no database", b"", b"SQLite format 3\x00" + b"x" * 5000])
-def test_a_broken_database_is_made_again(
-    knowledge: KnowledgeBase, tmp_path: Path, damage: bytes
-) -> None:
-    assert found(knowledge, "jwt") == ["jwt"]
-    database(tmp_path).write_bytes(damage)
-    assert found(knowledge, "jwt") == ["jwt"]
-    assert database(tmp_path).read_bytes()[:15] == b"SQLite format 3"
-
-
-def test_a_database_that_breaks_while_it_is_open_is_not_believed(
-    knowledge: KnowledgeBase, tmp_path: Path
-) -> None:
-    with open_index(knowledge) as index:
-        index.refresh()
-        other = sqlite3.connect(database(tmp_path))
-        other.execute("DROP TABLE content")
-        other.commit()
-        other.close()
-        index.refresh()
-        assert [hit.id for hit in index.search("jwt")] == ["jwt"]
-
-
-def test_a_locked_database_is_not_waited_for(
-    knowledge: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,knowledge-index=0")
-    assert found(knowledge, "jwt") == ["jwt"]
-    other = sqlite3.connect(database(tmp_path), isolation_level=None)
-    other.execute("BEGIN EXCLUSIVE")
-    write(knowledge, Kind.CLAIM, claim("new", "Written while it is locked"))
-    assert found(knowledge, "written") == ["new"]
-    other.close()
-
-
-def test_without_a_cache_the_index_is_in_memory(
-    knowledge: KnowledgeBase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "file").touch()
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
-    assert found(knowledge, "jwt") == ["jwt"]
-
-
-def test_two_servers_share_an_index(knowledge: KnowledgeBase) -> None:
-    with open_index(knowledge) as one, open_index(knowledge) as two:
-        one.refresh()
-        two.refresh()
-        write(knowledge, Kind.CLAIM, claim("new", "Zebras are striped"))
-        one.refresh()
-        assert [hit.id for hit in two.search("zebras")] == ["new"]
-        knowledge.file_of(Kind.CLAIM, "new").unlink()
-        two.refresh()
-        one.refresh()
-        assert one.search("zebras") == []
-        assert two.rebuild()[Kind.CLAIM] == 2
-        one.refresh()
-        assert [hit.id for hit in one.search("jwt")] == ["jwt"]
-
-
-def test_a_search_answers_for_one_moment(
-    knowledge: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    rows = ObjectIndex._rows
-
-    def then_reindexed(index: ObjectIndex, statement: str, *values: object) -> list[Any]:
-        answer = rows(index, statement, *values)
-        knowledge.file_of(Kind.CLAIM, "jwt").unlink(missing_ok=True)
-        two.refresh()
-        return answer
-
-    with open_index(knowledge) as one, open_index(knowledge) as two:
-        one.refresh()
-        monkeypatch.setattr(ObjectIndex, "_rows", then_reindexed)
-        hits = one.search("jwt")
-        assert [(hit.id, hit.snippet) for hit in hits] == [
-            ("jwt", "Auth uses <mark>JWT</mark> tokens")
-        ]
-        assert one.search("jwt") == []
 
 
 def age(knowledge: KnowledgeBase) -> None:

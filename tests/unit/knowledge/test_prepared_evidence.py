@@ -14,6 +14,7 @@ from vibes_lsp.knowledge.citations import current_evidence, read_snapshot
 from vibes_lsp.knowledge.citing_lines import CitedLines, reanchor_at
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
 from vibes_lsp.knowledge.object_format import dump_yaml, load_yaml
+from vibes_lsp.knowledge.object_index import ObjectIndex
 from vibes_lsp.knowledge.objects import Kind
 from vibes_lsp.knowledge.provenance_bridge import authorship_of_claims
 
@@ -27,7 +28,7 @@ def knowledge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> KnowledgeBase:
 
 def evidence_at(knowledge: KnowledgeBase, path: str) -> list[str]:
     """Return the evidence at the lines of a file."""
-    snapshot = read_snapshot(knowledge.path)
+    snapshot = read_snapshot(ObjectIndex(knowledge))
     return [str(each.evidence["id"]) for each, _ in snapshot.lines_in(path)]
 
 
@@ -118,7 +119,7 @@ def test_missing_evidence_supports_nothing(knowledge: KnowledgeBase) -> None:
     source = call(knowledge, "ada", "register_source", content="x", locator="note", type="message")
     members = {"id": "c", "text": "t", "evidence": ["ev-missing", "0" * 64, source["id"]]}
     (knowledge.path / "claims/c.yaml").write_bytes(dump_yaml(members))
-    [claim] = authorship_of_claims(read_snapshot(knowledge.path))
+    [claim] = authorship_of_claims(read_snapshot(ObjectIndex(knowledge)))
     assert [each.supports for each in claim.evidence] == [False, False, True]
 
 
@@ -234,7 +235,7 @@ def test_evidence_that_replaces_itself_is_found(knowledge: KnowledgeBase) -> Non
     assert findings(knowledge) == expected
     write(knowledge, Kind.EVIDENCE, "d", source_id=source, locator="L1", replaces=["a"])
     assert findings(knowledge) == [("broken_object", ("d",)), *expected]
-    assert set(read_snapshot(knowledge.path).objects[Kind.EVIDENCE]) == {"a", "b", "c", "e"}
+    assert set(read_snapshot(ObjectIndex(knowledge)).objects[Kind.EVIDENCE]) == {"a", "b", "c", "e"}
 
 
 def test_a_locator_of_a_source_names_no_other_file(knowledge: KnowledgeBase) -> None:
@@ -267,7 +268,7 @@ def test_what_names_no_lines_of_its_source_supports_nothing(knowledge: Knowledge
     for name, locator in locators.items():
         write(knowledge, Kind.EVIDENCE, name, source_id=source, locator=locator)
     write(knowledge, Kind.CLAIM, "c", text="t", evidence=[*locators, source])
-    [claim] = authorship_of_claims(read_snapshot(knowledge.path))
+    [claim] = authorship_of_claims(read_snapshot(ObjectIndex(knowledge)))
     supports = {each.id: each.supports for each in claim.evidence}
     expected = dict.fromkeys(locators, False) | {"lines": True, "copied": True, source: True}
     assert supports == expected

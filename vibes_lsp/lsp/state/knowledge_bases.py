@@ -29,6 +29,7 @@ from vibes_lsp.store.file_stamps import FileStamp, are_settled, file_stamp
 
 if TYPE_CHECKING:
     from vibes_lsp.knowledge.citations import Citation, KnowledgeSnapshot
+    from vibes_lsp.knowledge.object_index import ObjectIndex
 
 _logger = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -190,6 +191,7 @@ class KnowledgeBaseState:
     def __init__(self, path: Path, run: RunInThread) -> None:
         self.path = path
         self.snapshot: KnowledgeSnapshot | None = None
+        self._index: ObjectIndex | None = None
         self._run = run
         self._stamps: _Stamps | None = None
         self._read_at = 0
@@ -215,13 +217,17 @@ class KnowledgeBaseState:
             KnowledgeSnapshot,
             read_snapshot,
         )
+        from vibes_lsp.knowledge.knowledge_base import KnowledgeBase  # noqa: PLC0415
+        from vibes_lsp.knowledge.object_index import ObjectIndex  # noqa: PLC0415
 
         async with self._reading:
             if self.snapshot is not None and self.is_current:
                 return False
             stamps, now = _stamps_of(self.path), file_stamps.now_ns()
             try:
-                snapshot = await self._run(partial(read_snapshot, self.path))
+                if self._index is None:
+                    self._index = ObjectIndex(KnowledgeBase(self.path))
+                snapshot = await self._run(partial(read_snapshot, self._index))
             except VibesError as error:
                 _logger.warning("%s is not used: %s", self.path, error.message)
                 snapshot = KnowledgeSnapshot(self.path)
