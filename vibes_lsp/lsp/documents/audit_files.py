@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -155,18 +155,15 @@ def audit_position(ls: Server, uri: str, position: types.Position) -> AuditPosit
     return AuditPosition(project, name, token, member, span, own)
 
 
-def references_in(ls: Server, uri: str) -> Iterator[tuple[Callable[[], types.Range], str, str]]:
-    """Yield where the first lines of an audit file name something: range, member and value.
+def references_in(document: Document) -> Iterator[tuple[int, str, re.Match[str]]]:
+    """Yield what the first lines of an audit file name: the 0-based line, its text, and a match.
 
-    A range is computed when it is asked for: in a long line that takes as long as the line.
+    The match has the groups `member` and `value`.
     """
-    document, encoding = ls.documents.get(uri), ls.documents.encoding
-    lines = () if document is None else document.lines(1, _MAX_LINKED_LINES)
-    for number, line in enumerate(lines):
+    for number, line in enumerate(document.lines(1, _MAX_LINKED_LINES)):
         for match in _LINKED.finditer(line[:_MAX_LINKED_LINE]):
             if match["member"] not in _NO_LINKS:
-                place = partial(range_in_line, line, number, match.span("value"), encoding)
-                yield place, match["member"], match["value"]
+                yield number, line, match
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from vibes_lsp.lsp.protocol.conversion import (
 )
 from vibes_lsp.lsp.state.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge
 from vibes_lsp.lsp.state.server import Server
+from vibes_lsp.model.escaping import single_line
 
 if TYPE_CHECKING:
     from vibes_lsp.knowledge.mentions import Mention, NamedObject
@@ -127,17 +128,14 @@ async def complete_ids(
         return None
     start = to_column(whole, column - len(completion.begun), ls.documents.encoding)
     replaced = types.Range(types.Position(position.line, start), position)
+    word, reference = types.CompletionItemKind.EnumMember, types.CompletionItemKind.Reference
     items = [
         types.CompletionItem(
             candidate.text,
-            kind=types.CompletionItemKind.EnumMember
-            if candidate.kind is None
-            else types.CompletionItemKind.Reference,
-            detail=None
-            if candidate.kind is None
-            else Markup(types.MarkupKind.PlainText).quote(
-                f"{candidate.kind}: {candidate.title}", 2 * _NAME
-            ),
+            kind=reference if candidate.kind else word,
+            detail=single_line(f"{candidate.kind}: {candidate.title}", 2 * _NAME)
+            if candidate.kind
+            else None,
             filter_text=f"{candidate.text} {candidate.title}"[:_TEXT],
             sort_text=f"{number:04}",
             text_edit=types.TextEdit(replaced, candidate.text),

@@ -7,7 +7,7 @@ other servers answer, and a second result would make every editor ask which one.
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from typing import Final
 
 from lsprotocol import types
 
@@ -19,7 +19,7 @@ from vibes_lsp.lsp.documents.audit_files import (
     references_in,
 )
 from vibes_lsp.lsp.documents.knowledge_navigation import knowledge_definition
-from vibes_lsp.lsp.protocol.conversion import to_characters, uri_in
+from vibes_lsp.lsp.protocol.conversion import range_in_line, to_characters, uri_in
 from vibes_lsp.lsp.state.projects import Project
 from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
@@ -111,18 +111,22 @@ async def _from_audit_file(ls: Server, audit_place: AuditPosition) -> list[types
 
 
 def _links(ls: Server, uri: str, project: Project) -> list[types.DocumentLink]:
-    trail, document_links = project.snapshot.trail, list[types.DocumentLink]()
+    trail, document = project.snapshot.trail, ls.documents.get(uri)
     places = RecordPlaces(ls, project)
+    document_links: list[types.DocumentLink] = []
     targets: dict[str, str | None] = {}
-    for place, member, value in references_in(ls, uri):
-        members: dict[str, Any] = {"uri": uri, "id": value}
+    for number, line, match in () if document is None else references_in(document):
+        member, value = match["member"], match["value"]
+        target, members = None, None
         if member == _PATH:
             if value not in targets:
                 targets[value] = _file_uri(project, places, value)
-            if (target := targets[value]) is not None:
-                document_links.append(types.DocumentLink(place(), target))
+            target = targets[value]
         elif not member.endswith("_hash") or value in trail.manifest:
-            document_links.append(types.DocumentLink(place(), data=members))
+            members = {"uri": uri, "id": value}
+        if target or members:
+            place = range_in_line(line, number, match.span("value"), ls.documents.encoding)
+            document_links.append(types.DocumentLink(place, target, data=members))
         if len(document_links) == _MAX_LINKS:
             break
     return document_links

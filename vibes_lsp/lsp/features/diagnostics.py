@@ -43,12 +43,13 @@ if TYPE_CHECKING:
     from vibes_lsp.knowledge.file_checks import FileFault
     from vibes_lsp.knowledge.object_format import Span
 
-SOURCE: Final = "vibes"
+_WARNING, _INFORMATION = types.DiagnosticSeverity.Warning, types.DiagnosticSeverity.Information
+_HINT: Final = types.DiagnosticSeverity.Hint
 _SEVERITIES: Final = {
     "error": types.DiagnosticSeverity.Error,
-    "warning": types.DiagnosticSeverity.Warning,
-    "note": types.DiagnosticSeverity.Information,
-    "info": types.DiagnosticSeverity.Information,
+    "warning": _WARNING,
+    "note": _INFORMATION,
+    "info": _INFORMATION,
 }
 """By the words of `checks` and those of the knowledge base."""
 _TITLE: Final = "Checking the audit trail"
@@ -63,6 +64,7 @@ _MAX_LINE: Final = 10_000
 _JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,\[\]{}]+|.')
 _WORD: Final = re.compile(r"[\w.:-]+|.")
 _FIRST_WORD: Final = re.compile(r"\s*(\S+)")
+_problem: Final = partial(types.Diagnostic, source="vibes")
 
 
 def register(server: Server) -> None:
@@ -113,8 +115,7 @@ async def _trail_diagnostics(
 ) -> list[types.Diagnostic]:
     snapshot = ls.projects.snapshot(uri)
     if snapshot is not None and snapshot.trail.is_indexing:
-        hint = types.DiagnosticSeverity.Hint
-        return [types.Diagnostic(FIRST_LINE, INDEXING, hint, "indexing", source=SOURCE)]
+        return [_problem(FIRST_LINE, INDEXING, _HINT, "indexing")]
     if snapshot is not None:
         return _risks(ls, snapshot) + _location_hints(snapshot, ls.documents.encoding)
     owner = ls.projects.owner(uri)
@@ -141,10 +142,7 @@ def _attestation_faults(ls: Server, uri: str) -> list[types.Diagnostic]:
     """Return what is wrong with the attestation of an audit file; growth is not (R24)."""
     about = ls.attestation_about(uri)
     fault = None if about is None else about[0].fault_of(about[1])
-    if fault is None:
-        return []
-    severity = types.DiagnosticSeverity.Warning
-    return [types.Diagnostic(FIRST_LINE, fault, severity, "attestation", source=SOURCE)]
+    return [] if fault is None else [_problem(FIRST_LINE, fault, _WARNING, "attestation")]
 
 
 def _risks(ls: Server, snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
@@ -177,15 +175,11 @@ def _risks(ls: Server, snapshot: DocumentSnapshot) -> list[types.Diagnostic]:
         message = f"risk {snapshot.report.describe_risk(facts)}, {review}{why}"
         place = _place(snapshot, placement, ls.documents.encoding)
         if place is not None:
-            diagnostic = types.Diagnostic(
-                place,
-                message,
-                types.DiagnosticSeverity.Warning,
-                f"risk-{band}",
-                source=SOURCE,
-                related_information=_related(ls, snapshot, placement),
+            related = _related(ls, snapshot, placement)
+            problem = _problem(
+                place, message, _WARNING, f"risk-{band}", related_information=related
             )
-            diagnostics.append(diagnostic)
+            diagnostics.append(problem)
     return diagnostics
 
 
@@ -224,14 +218,13 @@ def _open_review(review: JsonValue) -> str | None:
 
 def _location_hints(snapshot: DocumentSnapshot, encoding: Encoding) -> list[types.Diagnostic]:
     """Return a hint at each ambiguous location, and one for all lost annotations."""
-    severity = types.DiagnosticSeverity.Hint
     hints = []
     for placement in snapshot.placements:
         if placement.located.ambiguous and placement.is_claim:
             place = _place(snapshot, placement, encoding)
             message = f"{single_line(describe_edit(placement), 60)}: {describe_location(placement)}"
             if place is not None:
-                hints.append(types.Diagnostic(place, message, severity, "ambiguous", source=SOURCE))
+                hints.append(_problem(place, message, _HINT, "ambiguous"))
     lost = sum(
         annotation.located.state == State.LOST
         and annotation.is_claim
@@ -241,7 +234,7 @@ def _location_hints(snapshot: DocumentSnapshot, encoding: Encoding) -> list[type
     if lost:
         noun = "annotation" if lost == 1 else "annotations"
         message = f"{lost} {noun} of this file could not be found"
-        hints.append(types.Diagnostic(FIRST_LINE, message, severity, "lost", source=SOURCE))
+        hints.append(_problem(FIRST_LINE, message, _HINT, "lost"))
     return hints
 
 
@@ -268,13 +261,13 @@ def _fault(document: Document | None, finding: Members, encoding: Encoding) -> t
     if column is None:
         span = _member_span(line, text(finding, "field"))
     else:
-        span = _word_span(line, column)
-    return types.Diagnostic(
+        word = _WORD.match(line, column - 1)
+        span = (0, len(line)) if word is None else word.span()
+    return _problem(
         range_in_line(line, number - 1, span, encoding),
-        single_line(finding.get("message"), 300),
+        single_line(finding.get("message"), _MESSAGE),
         _SEVERITIES[text(finding, "severity") or "note"],
         text(finding, "check"),
-        source=SOURCE,
     )
 
 
@@ -285,12 +278,6 @@ def _member_span(line: str, member: str | None) -> tuple[int, int]:
     start = place[1] - 1 if place is not None else line.find(f'"{path[-1]}"') if path else -1
     token = _JSON_TOKEN.match(line, start) if start >= 0 else None
     return (0, len(line)) if token is None else token.span()
-
-
-def _word_span(line: str, column: int) -> tuple[int, int]:
-    """Return where the word or character at a 1-based column is; else the whole line."""
-    word = _WORD.match(line, column - 1)
-    return (0, len(line)) if word is None else word.span()
 
 
 async def _knowledge_diagnostics(
@@ -316,13 +303,9 @@ def _stale(ls: Server, knowledge: DocumentKnowledge, placed: PlacedCitation) -> 
         claims = pluralize(more, "claim that cannot be read", "claims that cannot be read")
     is_lost = placed.located.state == State.LOST
     what = "could not be found" if is_lost else "was edited since it was quoted"
-    return types.Diagnostic(
-        _first_word(ls, knowledge.uri, placed.located.start),
-        f"evidence of {claims} {what}",
-        types.DiagnosticSeverity.Information,
-        f"evidence-{placed.located.state.value}",
-        source=SOURCE,
-    )
+    place = _first_word(ls, knowledge.uri, placed.located.start)
+    message, code = f"evidence of {claims} {what}", f"evidence-{placed.located.state.value}"
+    return _problem(place, message, _INFORMATION, code)
 
 
 def _first_word(ls: Server, uri: str, line: int | None) -> types.Range:
@@ -359,13 +342,10 @@ async def _of_file(ls: Server, knowledge: DocumentKnowledge) -> list[types.Diagn
     for number, evidence in enumerate(claim["evidence"]):
         placed = places.get(evidence)
         if placed is not None and not placed[1].is_as_quoted:
-            severity = types.DiagnosticSeverity.Information
             state = placed[1].located.state.value
             message = single_line(f"{placed[0]}: {state_words(placed[1])}", _MESSAGE)
             place = _span_range(ls, lines, spans.of(("evidence", number)))
-            diagnostics.append(
-                types.Diagnostic(place, message, severity, f"evidence-{state}", source=SOURCE)
-            )
+            diagnostics.append(_problem(place, message, _INFORMATION, f"evidence-{state}"))
     return diagnostics
 
 
@@ -383,13 +363,8 @@ async def _evidence_of(
 
 
 def _file_fault(ls: Server, lines: list[str], fault: FileFault) -> types.Diagnostic:
-    return types.Diagnostic(
-        _span_range(ls, lines, fault.span),
-        single_line(fault.message, _MESSAGE),
-        _SEVERITIES[fault.severity],
-        fault.code.replace("_", "-"),
-        source=SOURCE,
-    )
+    message, code = single_line(fault.message, _MESSAGE), fault.code.replace("_", "-")
+    return _problem(_span_range(ls, lines, fault.span), message, _SEVERITIES[fault.severity], code)
 
 
 def _span_range(ls: Server, lines: list[str], span: Span) -> types.Range:

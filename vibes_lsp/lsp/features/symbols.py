@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Sequence
 from itertools import islice
-from typing import Final, TypeVar
+from typing import Final
 
 from lsprotocol import types
 
@@ -37,7 +37,6 @@ _SEARCHED: Final[dict[str, tuple[str, types.SymbolKind]]] = {
     ContextType.PROMPT: ("prompt_text", types.SymbolKind.String),
     ContextType.DECISION: ("decision_point", types.SymbolKind.Enum),
 }
-_T = TypeVar("_T")
 
 
 def register(server: Server) -> None:
@@ -86,12 +85,12 @@ async def _first(symbols: AsyncIterator[types.SymbolInformation]) -> list[types.
     return first_symbols
 
 
-async def _steps(items: Iterable[_T]) -> AsyncIterator[Sequence[_T]]:
-    """Yield items in small groups; other requests go first."""
-    pending = iter(items)
-    while group := list(islice(pending, _STEP)):
-        await asyncio.sleep(0)
-        yield group
+async def _steps(items: Iterable[str]) -> AsyncIterator[str]:
+    """Yield items; between two steps other requests go first."""
+    for number, item in enumerate(items):
+        if number % _STEP == 0:
+            await asyncio.sleep(0)
+        yield item
 
 
 async def _entries(
@@ -99,18 +98,17 @@ async def _entries(
 ) -> AsyncIterator[types.SymbolInformation]:
     """Yield prompts and decisions, the last ones of the manifest first."""
     manifest = project.snapshot.trail.manifest
-    async for keys in _steps(reversed(list(manifest))):
-        for key in keys:
-            entry = manifest.entry(key) or {}
-            kind = text(entry, "type")
-            if kind not in _SEARCHED:
-                continue
-            member, symbol = _SEARCHED[kind]
-            said = text(entry, member) or ""
-            at = _place_in(said, words)
-            place = None if at is None else await places.entry(key)
-            if at is not None and place is not None:
-                yield _symbol(f"{kind}: {_around(said, at)}", symbol, place)
+    async for key in _steps(reversed(list(manifest))):
+        entry = manifest.entry(key) or {}
+        kind = text(entry, "type")
+        if kind not in _SEARCHED:
+            continue
+        member, symbol = _SEARCHED[kind]
+        said = text(entry, member) or ""
+        at = _place_in(said, words)
+        place = None if at is None else await places.entry(key)
+        if at is not None and place is not None:
+            yield _symbol(f"{kind}: {_around(said, at)}", symbol, place)
 
 
 async def _sessions(
@@ -118,18 +116,14 @@ async def _sessions(
 ) -> AsyncIterator[types.SymbolInformation]:
     """Yield sessions by their description or agent, the last ones first."""
     trail = project.snapshot.trail
-    async for names in _steps(reversed(trail.session_ids())):
-        for identifier in names:
-            session = trail.log.session(identifier)
-            if session is None:
-                continue
-            said = " ".join(filter(None, (session.text("description"), session.text("agent_name"))))
-            at = _place_in(said, words)
-            place = None if at is None else places.record(GraphNode(identifier, "session"))
-            if at is None or place is None:
-                continue
-            name = f"session: {_around(said, at)}"
-            yield _symbol(name, types.SymbolKind.Namespace, place)
+    async for identifier in _steps(reversed(trail.session_ids())):
+        session = trail.log.session(identifier)
+        names = () if session is None else (session.text("description"), session.text("agent_name"))
+        said = " ".join(filter(None, names))
+        at = _place_in(said, words)
+        place = None if at is None else places.record(GraphNode(identifier, "session"))
+        if at is not None and place is not None:
+            yield _symbol(f"session: {_around(said, at)}", types.SymbolKind.Namespace, place)
 
 
 async def _risky(
