@@ -89,7 +89,7 @@ def served_knowledge(knowledge: KnowledgeBase, actor: str, tools: str, dialect: 
         name="vouch",
         title="Knowledge base",
         instructions=_INSTRUCTIONS,
-        tools=_listed(_offered_tools(knowledge, tools)),
+        tools=_offered_tools(knowledge, tools),
         call=answers.call,
         resources=[
             types.Resource(
@@ -114,18 +114,14 @@ def _name_of(uri: str) -> str:
     return uri.removeprefix("vouch://")
 
 
-def _offered_tools(knowledge: KnowledgeBase, tools: str) -> list[str]:
-    """Return the methods that an agent may call.
+def _offered_tools(knowledge: KnowledgeBase, tools: str) -> list[types.Tool]:
+    """Return the methods that an agent may call as tools.
 
     Raises:
         VibesError: The settings cannot be read.
     """
     is_trusted = knowledge.config().review.approver_role == TRUSTED_AGENT
     chosen = METHODS if tools == "full" else MINIMAL
-    return [method for method in chosen if is_trusted or method not in _DECIDING]
-
-
-def _listed(offered: list[str]) -> list[types.Tool]:
     return [
         types.Tool(
             name=name.replace(".", "_"),
@@ -138,7 +134,7 @@ def _listed(offered: list[str]) -> list[types.Tool]:
             ),
         )
         for name, schema, text in method_descriptions()
-        if name in offered
+        if name in chosen and (is_trusted or name not in _DECIDING)
     ]
 
 
@@ -197,15 +193,10 @@ def _check_paths(knowledge: KnowledgeBase, arguments: dict[str, Any]) -> None:
         path = Path(knowledge.project, str(arguments[name]))
         if not is_inside(path, knowledge.project):
             raise InvalidObject(f"{name}: leads out of the project")
-        if name in _TARGETS:
-            _check_target(name, path)
-
-
-def _check_target(name: str, path: Path) -> None:
-    if not path.name.endswith(_ARCHIVE):
-        raise InvalidObject(f"{name}: expected the name of a new {_ARCHIVE} file")
-    if os.path.lexists(path):
-        raise InvalidObject(f"{name}: {path.name} exists", hint="name a new file")
+        if name in _TARGETS and not path.name.endswith(_ARCHIVE):
+            raise InvalidObject(f"{name}: expected the name of a new {_ARCHIVE} file")
+        if name in _TARGETS and os.path.lexists(path):
+            raise InvalidObject(f"{name}: {path.name} exists", hint="name a new file")
 
 
 def _visible(value: Any) -> Any:

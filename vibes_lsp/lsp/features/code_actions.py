@@ -37,6 +37,7 @@ REVIEW: Final = "vibes.review"
 CORRECT: Final = "vibes.correct"
 SHOW: Final = "vibes.show"
 KNOWLEDGE: Final = "vibes.knowledge"
+_RESOLVED: Final = ("text_document", "code_action", "resolve_support", "properties")
 _QUICK_FIX: Final = types.CodeActionKind.QuickFix.value
 _KINDS: Final = (_QUICK_FIX, REVIEW, CORRECT, SHOW, KNOWLEDGE)
 _MAX_PLACEMENTS: Final = 50
@@ -53,17 +54,6 @@ _WRITING: Final = frozenset(
         CommandName.KB_REANCHOR,
     }
 )
-
-
-@dataclass(frozen=True, slots=True)
-class _Action:
-    """A code action before it is encoded for the client."""
-
-    title: str
-    kind: str
-    command: str
-    arguments: dict[str, Any]
-    diagnostics: Sequence[types.Diagnostic] = ()
 
 
 def register(server: Server) -> None:
@@ -92,17 +82,16 @@ def register(server: Server) -> None:
         if knowledge is not None:
             offered += _KnowledgeActions(ls, knowledge, params, is_selection).all()
         requested = [action for action in offered if _is_requested(action, params.context)]
+        if "command" in (ls.declared(*_RESOLVED) or ()):
+            return list(requested)
+        resolved = [_with_command(action) for action in requested]
         if ls.declared("text_document", "code_action", "code_action_literal_support") is None:
-            return [_run(action.title, action.command, action.arguments) for action in requested]
-        return [_code_action(ls, action) for action in requested]
+            return [action.command for action in resolved if action.command is not None]
+        return list(resolved)
 
     @server.feature(types.CODE_ACTION_RESOLVE)
     def resolve(_ls: Server, action: types.CodeAction) -> types.CodeAction:
-        members = action.data if isinstance(action.data, dict) else {}
-        command, arguments = members.get("command"), members.get("arguments")
-        if isinstance(command, str) and isinstance(arguments, dict):
-            action.command = _run(action.title, command, arguments)
-        return action
+        return _with_command(action)
 
 
 def _selects_lines(ls: Server, params: types.CodeActionParams) -> bool:
@@ -138,7 +127,7 @@ class _Actions:
     params: types.CodeActionParams
     is_selection: bool
 
-    def all(self) -> Iterator[_Action]:
+    def all(self) -> Iterator[types.CodeAction]:
         first, last = lines_of(self.params.range)
         placements = [
             placement
@@ -164,7 +153,7 @@ class _Actions:
         if placements:
             yield from self._shows(placements[0])
 
-    def _reviews(self, placements: Sequence[Placement]) -> Iterator[_Action]:
+    def _reviews(self, placements: Sequence[Placement]) -> Iterator[types.CodeAction]:
         count = f": {len(placements)} annotations" if len(placements) > 1 else ""
         verdicts = {_current_verdict(self.snapshot, placement) for placement in placements}
         subject = {
@@ -180,21 +169,21 @@ class _Actions:
         ]
         if verdicts != {Verdict.APPROVED}:
             kind = _QUICK_FIX if risks else REVIEW
-            yield _Action(f"Mark reviewed{count}", kind, CommandName.REVIEW, approved, risks)
+            yield _action(f"Mark reviewed{count}", kind, CommandName.REVIEW, approved, risks)
         if verdicts != {Verdict.REJECTED}:
             if has_client_command(self.ls.client_capabilities, CLIENT_REJECT_WITH_NOTE):
                 name = f"Reject with note…{count}"
-                yield _Action(name, REVIEW, CLIENT_REJECT_WITH_NOTE, rejected)
+                yield _action(name, REVIEW, CLIENT_REJECT_WITH_NOTE, rejected)
             else:
-                yield _Action(f"Reject{count}", REVIEW, CommandName.REVIEW, rejected)
+                yield _action(f"Reject{count}", REVIEW, CommandName.REVIEW, rejected)
         file = {"uri": self.snapshot.uri, "verdict": Verdict.APPROVED.value, "scope": "file"}
-        yield _Action("Mark reviewed: whole file", REVIEW, CommandName.REVIEW, file)
+        yield _action("Mark reviewed: whole file", REVIEW, CommandName.REVIEW, file)
         for scope, member in (("prompt", "prompt_hash"), ("session", "session_id")):
             if any(placement.current.text(member) is not None for placement in placements):
                 name = f"Mark reviewed: all of this {scope}"
-                yield _Action(name, REVIEW, CommandName.REVIEW, {**approved, "scope": scope})
+                yield _action(name, REVIEW, CommandName.REVIEW, {**approved, "scope": scope})
 
-    def _corrections(self, placement: Placement) -> Iterator[_Action]:
+    def _corrections(self, placement: Placement) -> Iterator[types.CodeAction]:
         located = placement.located
         if placement.current.type != RecordType.LINE or placement.lineage.action == Action.DELETE:
             return
@@ -204,9 +193,9 @@ class _Actions:
         if not located.sure:
             yield self._reanchor(placement, "Re-anchor here", first, last)
         if located.is_doubtful:
-            yield _Action("Mark lost", CORRECT, CommandName.MARK_LOST, self._argument(placement))
+            yield _action("Mark lost", CORRECT, CommandName.MARK_LOST, self._argument(placement))
 
-    def _reanchor_lost(self) -> Iterator[_Action]:
+    def _reanchor_lost(self) -> Iterator[types.CodeAction]:
         """Offer lost annotations for the selected lines: they have none of their own."""
         lost = [
             placement
@@ -221,23 +210,23 @@ class _Actions:
                 placement, f"Re-anchor here: lost {name}", *lines_of(self.params.range)
             )
 
-    def _reanchor(self, placement: Placement, name: str, first: int, last: int) -> _Action:
+    def _reanchor(self, placement: Placement, name: str, first: int, last: int) -> types.CodeAction:
         version = {} if self.snapshot.version is None else {"version": self.snapshot.version}
-        return _Action(
+        return _action(
             f"{name} ({describe_lines(first, last)})",
             CORRECT,
             CommandName.REANCHOR,
             {**self._argument(placement), "range": lsp_range(first, last), **version},
         )
 
-    def _shows(self, placement: Placement) -> Iterator[_Action]:
+    def _shows(self, placement: Placement) -> Iterator[types.CodeAction]:
         argument = self._argument(placement)
         if self.ls.settings.show_prompts and self.snapshot.report.prompt(placement) is not None:
-            yield _Action("Show prompt", SHOW, CommandName.SHOW_PROMPT, argument)
-        yield _Action("Show history", SHOW, CommandName.SHOW_HISTORY, argument)
-        yield _Action("Open audit record", SHOW, CommandName.OPEN_RECORD, argument)
+            yield _action("Show prompt", SHOW, CommandName.SHOW_PROMPT, argument)
+        yield _action("Show history", SHOW, CommandName.SHOW_HISTORY, argument)
+        yield _action("Open audit record", SHOW, CommandName.OPEN_RECORD, argument)
         file = {"uri": self.snapshot.uri, "show": True}
-        yield _Action("Show AI changes since HEAD", SHOW, CommandName.CHANGES, file)
+        yield _action("Show AI changes since HEAD", SHOW, CommandName.CHANGES, file)
 
     def _argument(self, placement: Placement) -> dict[str, Any]:
         return {"uri": self.snapshot.uri, "annotationId": placement.current.id}
@@ -259,7 +248,7 @@ class _KnowledgeActions:
     params: types.CodeActionParams
     is_selection: bool
 
-    def all(self) -> Iterator[_Action]:
+    def all(self) -> Iterator[types.CodeAction]:
         """Yield the actions: what is at the lines first, then what can be added."""
         if self.knowledge.is_of_knowledge_base:
             yield from self._of_file()
@@ -287,9 +276,9 @@ class _KnowledgeActions:
         if self._can(CLIENT_KB_PROPOSE):
             name = "Propose a claim about the selection…"
             title = name if self.is_selection else "Propose a claim about this line…"
-            yield _Action(title, KNOWLEDGE, CLIENT_KB_PROPOSE, self._lines())
+            yield _action(title, KNOWLEDGE, CLIENT_KB_PROPOSE, self._lines())
 
-    def _of_file(self) -> Iterator[_Action]:
+    def _of_file(self) -> Iterator[types.CodeAction]:
         """Yield what can be done about the object of a file of the knowledge base."""
         folder, _, name = self.knowledge.path.removeprefix(".vouch/").partition("/")
         identifier = name.rpartition(".")[0]
@@ -298,7 +287,7 @@ class _KnowledgeActions:
         elif folder == "claims":
             yield from self._changes(identifier)
 
-    def _decisions(self, identifier: str) -> Iterator[_Action]:
+    def _decisions(self, identifier: str) -> Iterator[types.CodeAction]:
         proposal = self.knowledge.snapshot.proposal(identifier)
         if proposal is None:
             return
@@ -306,9 +295,9 @@ class _KnowledgeActions:
         yield self._call(f"Approve: {text}", "kb.approve", proposal_id=identifier)
         if self._can(CLIENT_KB_REJECT):
             arguments = {"uri": self.knowledge.uri, "proposalId": identifier}
-            yield _Action(f"Reject with reason…: {text}", KNOWLEDGE, CLIENT_KB_REJECT, arguments)
+            yield _action(f"Reject with reason…: {text}", KNOWLEDGE, CLIENT_KB_REJECT, arguments)
 
-    def _changes(self, identifier: str) -> Iterator[_Action]:
+    def _changes(self, identifier: str) -> Iterator[types.CodeAction]:
         claim = self.knowledge.snapshot.claim(identifier)
         if claim is None:
             return
@@ -320,10 +309,10 @@ class _KnowledgeActions:
         ):
             if self._can(command):
                 arguments = {**self._lines(), "claimId": identifier}
-                yield _Action(f"{verb} claim…: {text}", KNOWLEDGE, command, arguments)
+                yield _action(f"{verb} claim…: {text}", KNOWLEDGE, command, arguments)
         yield self._call(f"Archive claim: {text}", "kb.archive", id=identifier)
 
-    def _reanchor(self, placed: PlacedCitation, state: str) -> Iterator[_Action]:
+    def _reanchor(self, placed: PlacedCitation, state: str) -> Iterator[types.CodeAction]:
         """Yield new evidence on the selected lines, else where the old is now."""
         start, end = placed.located.start, placed.located.end
         is_given = self.is_selection or start is None or end is None
@@ -336,7 +325,7 @@ class _KnowledgeActions:
             if claim is not None:
                 title = f"Re-anchor{state} evidence of {_quoted(claim['text'])}"
                 evidence = {"claimId": identifier, "evidenceId": placed.citation.evidence["id"]}
-                yield _Action(
+                yield _action(
                     f"{title} ({describe_lines(first, last)})",
                     kind,
                     CommandName.KB_REANCHOR,
@@ -344,9 +333,9 @@ class _KnowledgeActions:
                     resolved,
                 )
 
-    def _call(self, title: str, method: str, **params: str) -> _Action:
+    def _call(self, title: str, method: str, **params: str) -> types.CodeAction:
         arguments = {"uri": self.knowledge.uri, "method": method, "params": params}
-        return _Action(title, KNOWLEDGE, CommandName.KB, arguments)
+        return _action(title, KNOWLEDGE, CommandName.KB, arguments)
 
     def _lines(self, *lines: int) -> dict[str, Any]:
         """Return the argument for some lines, by default those of the request."""
@@ -376,29 +365,33 @@ def _current_verdict(snapshot: DocumentSnapshot, placement: Placement) -> str | 
     return str(review["verdict"])
 
 
-def _is_requested(action: _Action, context: types.CodeActionContext) -> bool:
+def _is_requested(action: types.CodeAction, context: types.CodeActionContext) -> bool:
     if context.only is None:
         is_automatic = context.trigger_kind == types.CodeActionTriggerKind.Automatic
         return not is_automatic or bool(action.diagnostics)
     kinds = [
         kind.value if isinstance(kind, types.CodeActionKind) else kind for kind in context.only
     ]
-    return any(
-        not kind or action.kind == kind or action.kind.startswith(f"{kind}.") for kind in kinds
-    )
+    return any(not kind or f"{action.kind}.".startswith(f"{kind}.") for kind in kinds)
 
 
-def _code_action(ls: Server, action: _Action) -> types.CodeAction:
-    encoded = types.CodeAction(action.title, action.kind, list(action.diagnostics) or None)
-    resolved = ls.declared("text_document", "code_action", "resolve_support", "properties") or ()
-    if "command" in resolved:
-        encoded.data = {"command": str(action.command), "arguments": action.arguments}
-    else:
-        encoded.command = _run(action.title, action.command, action.arguments)
-    return encoded
+def _action(
+    title: str,
+    kind: str,
+    command: str,
+    arguments: dict[str, Any],
+    diagnostics: Sequence[types.Diagnostic] = (),
+) -> types.CodeAction:
+    """Return an action; `_with_command` gives it the command that its data names."""
+    data = {"command": str(command), "arguments": arguments}
+    return types.CodeAction(title, kind, list(diagnostics) or None, data=data)
 
 
-def _run(name: str, command: str, arguments: dict[str, Any]) -> types.Command:
-    """Return a command; one that writes gets a request id, so that it is idempotent."""
-    request = {"requestId": str(uuid4())} if command in _WRITING else {}
-    return types.Command(name, str(command), arguments=[{**arguments, **request}])
+def _with_command(action: types.CodeAction) -> types.CodeAction:
+    """Add the command of an action; one that writes gets a request id, so that it is idempotent."""
+    members = action.data if isinstance(action.data, dict) else {}
+    command, arguments = members.get("command"), members.get("arguments")
+    if isinstance(command, str) and isinstance(arguments, dict):
+        request = {"requestId": str(uuid4())} if command in _WRITING else {}
+        action.command = types.Command(action.title, command, arguments=[{**arguments, **request}])
+    return action
