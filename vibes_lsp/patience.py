@@ -79,7 +79,7 @@ INLAY_HINTS = Wait("inlay-hints", 5.0)
 PROGRESS = Wait("progress", 2.0)
 """For a client that is asked to show progress; without its answer none is shown."""
 ATTESTATION = Wait("attestation", 600.0)
-"""Of the server, for `vibes verify` and `vibes attest`."""
+"""Of the server, for `vibes verify`, `vibes attest` and `vibes check`."""
 ENDED_PROCESS = Wait("ended-process", 5.0)
 """For the pipes of a process that was killed: another process may have inherited them."""
 SERVICE = Wait("service", 15.0)

@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 
 from tests.waiting import TIMEOUT
-from vibes_lsp.lsp.state import attestations
+from vibes_lsp.lsp.state import attestations, child_process
 from vibes_lsp.lsp.state.attestations import Attestations
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
@@ -68,7 +68,7 @@ async def test_a_process_that_cannot_be_started_is_started_again_when_asked(
         return 0, {"result": "PASS"}
 
     with monkeypatch.context() as patched:
-        patched.setattr(attestations, "start_module", refuse)
+        patched.setattr(child_process, "start_module", refuse)
         state = await known.verify(directory)
     assert "no process is left" in state.problem
     monkeypatch.setattr(attestations, "run_vibes", verify)

@@ -16,9 +16,7 @@ from lsprotocol import types
 from tests.trails import CompleteTrail, complete
 from tests.unit.lsp.test_memory import Sink, close_indexes, drained, settled, started, tell
 from tests.waiting import TIMEOUT
-from vibes_lsp.lsp.features import diagnostics
-from vibes_lsp.lsp.state import indexing, projects
-from vibes_lsp.lsp.state.child_work import check
+from vibes_lsp.lsp.state import indexing, projects, trail_checks
 from vibes_lsp.lsp.state.history_lookup import HistoryLookup, LookupRequest
 from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.lsp.state.snapshots import HistorySnapshot, LookedUpFile
@@ -108,7 +106,7 @@ async def test_an_outdated_check_is_skipped(
     server, sink = running
     slow = Slow()
     monkeypatch.setattr(HistoryLookup, "look_up", lambda *_, **__: HistorySnapshot(is_done=True))
-    monkeypatch.setattr(diagnostics, "check", lambda *_: slow(lambda: {"findings": []}))
+    monkeypatch.setattr(trail_checks, "check", lambda *_: slow(lambda: {"findings": []}))
     uri = opened(server, trail.root / ".ai-audit/annotations.jsonl")
     await once(slow.begun)
     for version in range(2, 12):
@@ -177,8 +175,8 @@ async def test_requests_are_answered_while_a_trail_is_checked(
     running: tuple[Server, Sink], trail: CompleteTrail, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server, sink = running
-    slow = Slow()
-    monkeypatch.setattr(diagnostics, "check", lambda *given: slow(lambda: check(*given)))
+    slow, check = Slow(), trail_checks.check
+    monkeypatch.setattr(trail_checks, "check", lambda *given: slow(lambda: check(*given)))
     for number in ("check", "another"):
         asked = types.ExecuteCommandParams("vibes.check", arguments=[{"uri": trail.root.as_uri()}])
         tell(server, types.WORKSPACE_EXECUTE_COMMAND, asked, id=number)

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from vibes_lsp.lsp.protocol.extensions import CommandName
-from vibes_lsp.lsp.state.attestations import file_and_tier, run_vibes
+from vibes_lsp.lsp.state.attestations import file_and_tier
+from vibes_lsp.lsp.state.child_process import run_vibes
 from vibes_lsp.lsp.state.debouncer import Debouncer
 from vibes_lsp.lsp.state.refresh import refresh_documents
 from vibes_lsp.lsp.state.server import Server

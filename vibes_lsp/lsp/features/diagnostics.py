@@ -1,7 +1,6 @@
 """Diagnostics and `vibes.check`: risks and doubtful locations, findings in audit files.
 
-Diagnostics are pulled by clients that can refresh, and published to all others, never both. A
-large trail is checked in a process of its own: a thread would delay every answer of the server.
+Diagnostics are pulled by clients that can refresh, and published to all others, never both.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.checks.finding import pluralize
-from vibes_lsp.errors import CheckFailed
 from vibes_lsp.lsp.documents.audit_files import location_now
 from vibes_lsp.lsp.documents.config_file import config_document, findings_in_config
 from vibes_lsp.lsp.documents.knowledge_texts import state_words
@@ -24,12 +22,10 @@ from vibes_lsp.lsp.documents.rendering import INDEXING
 from vibes_lsp.lsp.protocol.conversion import FIRST_LINE, Encoding, range_in_line
 from vibes_lsp.lsp.protocol.extensions import CommandName, ProjectArguments
 from vibes_lsp.lsp.protocol.open_documents import Document
-from vibes_lsp.lsp.state.child_process import run_check
-from vibes_lsp.lsp.state.child_work import MAX_FINDINGS, check
 from vibes_lsp.lsp.state.knowledge_bases import KNOWLEDGE_DIR, DocumentKnowledge, PlacedCitation
-from vibes_lsp.lsp.state.projects import MAX_READ, size_of
-from vibes_lsp.lsp.state.server import Server, shown_progress
+from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
+from vibes_lsp.lsp.state.trail_checks import check_project
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.json_positions import find_member
 from vibes_lsp.model.members import JsonValue, Members, integer, objects, text
@@ -37,7 +33,6 @@ from vibes_lsp.model.vocabulary import Action, Band
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placement_texts import code_token
 from vibes_lsp.reports.placements import describe_edit, describe_location, main_reasons
-from vibes_lsp.store.audit_dir import AuditDir
 
 if TYPE_CHECKING:
     from vibes_lsp.knowledge.file_checks import FileFault
@@ -52,9 +47,8 @@ _SEVERITIES: Final = {
     "info": _INFORMATION,
 }
 """By the words of `checks` and those of the knowledge base."""
-_TITLE: Final = "Checking the audit trail"
-_SHARES: Final = {"log": (0, 15), "lineages": (15, 25), "records": (25, 90), "entries": (90, 99)}
-"""The part of the progress that each step of a check takes, in percent."""
+_MAX_FINDINGS: Final = 200
+"""Findings about one file that are shown at most."""
 _MAX_RELATED: Final = 10
 _MAX_CLAIMS: Final = 200
 _MAX_FILES: Final = 20
@@ -131,10 +125,12 @@ async def _trail_diagnostics(
         async with ls.checking:
             if not is_wanted():
                 return []
-            report = await check_project(ls, project.directory, path)
-        findings = objects(report["findings"])
+            report = await check_project(ls, project.directory)
+        findings = [
+            finding for finding in objects(report["findings"]) if text(finding, "file") == path
+        ]
     document, encoding = ls.documents.get(uri), ls.documents.encoding
-    faults = [_fault(document, finding, encoding) for finding in findings[:MAX_FINDINGS]]
+    faults = [_fault(document, finding, encoding) for finding in findings[:_MAX_FINDINGS]]
     return _attestation_faults(ls, uri) + faults
 
 
@@ -371,30 +367,3 @@ def _span_range(ls: Server, lines: list[str], span: Span) -> types.Range:
     line = lines[span.line] if span.line < len(lines) else ""
     end = len(line) if span.end is None else span.end
     return range_in_line(line, span.line, (span.start, end), ls.documents.encoding)
-
-
-async def check_project(server: Server, directory: AuditDir, path: str | None = None) -> Members:
-    """Return what `vibes check --json` prints, or only the first findings about one file.
-
-    Raises:
-        VibesError: The trail cannot be checked.
-    """
-    if size_of(directory.log, directory.manifest) < MAX_READ:
-        return await server.run_in_thread(partial(check, directory, path))
-    return await _check_in_process(server, directory, path)
-
-
-async def _check_in_process(server: Server, directory: AuditDir, path: str | None) -> Members:
-    async with shown_progress(server, _TITLE) as show:
-
-        def show_step(step: str, percentage: int) -> None:
-            if step in _SHARES:
-                first, last = _SHARES[step]
-                show(first + (last - first) * percentage // 100, step)
-
-        paths = () if path is None else (path,)
-        report = await run_check(directory, *paths, show=show_step)
-    problem = text(report, "problem")
-    if problem is not None:
-        raise CheckFailed(problem)
-    return report

@@ -15,20 +15,17 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from vibes_lsp.attestation.tiers import ATTESTATION_NAMES, TrustTier, attestation_path
-from vibes_lsp.errors import AttestationCommandFailed, MalformedJson
-from vibes_lsp.lsp.state.child_process import end_process, start_module
+from vibes_lsp.errors import AttestationCommandFailed
+from vibes_lsp.lsp.state.child_process import run_vibes
 from vibes_lsp.model.ages import describe_age
-from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members, integer, objects, text, texts
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.patience import ATTESTATION
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.file_stamps import FileStamp, are_settled, file_stamp
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 _MAX_TEXT: Final = 300
-_FAILURE: Final = 2
 _NOT_HELD: Final = frozenset({"changed", "missing"})
 _Stamps: TypeAlias = tuple[FileStamp | None, ...]
 
@@ -208,42 +205,6 @@ class Attestations:
         if before is None or (before.members, before.problem) != (state.members, state.problem):
             self.on_change(directory)
         return state
-
-
-async def run_vibes(directory: AuditDir, *arguments: str) -> tuple[int, Members]:
-    """Run a command of `vibes` about a trail; return its exit code and its JSON.
-
-    Raises:
-        AttestationCommandFailed: It could not do its work, or took too long.
-    """
-    command = [*arguments, "--json", "--audit-dir", str(directory.path)]
-    try:
-        process = await start_module("vibes_lsp", *command)
-    except OSError as error:
-        raise AttestationCommandFailed(f"no process can be started: {error}") from None
-    limit = ATTESTATION.limit
-    try:
-        out, err = await asyncio.wait_for(process.communicate(), limit)
-    except TimeoutError:
-        raise AttestationCommandFailed(
-            f"vibes {arguments[0]} took longer than {limit:g} seconds"
-        ) from None
-    finally:
-        await end_process(process)
-    code = process.returncode or 0
-    if code == _FAILURE:
-        raise AttestationCommandFailed(_error_of(err) or f"vibes {arguments[0]} failed")
-    try:
-        return code, parse_object(out)
-    except MalformedJson:
-        raise AttestationCommandFailed(
-            _error_of(err) or f"vibes {arguments[0]} ended with exit code {code}"
-        ) from None
-
-
-def _error_of(err: bytes) -> str:
-    lines = err.decode("utf-8", "replace").strip().splitlines()
-    return " ".join(line.strip() for line in lines).removeprefix("vibes: ")
 
 
 def _is_current(known: AttestationState, directory: AuditDir) -> bool:

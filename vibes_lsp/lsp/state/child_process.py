@@ -1,4 +1,4 @@
-"""Processes of the server's own: modules of this package, with the server's interpreter."""
+"""Commands of `vibes` in processes of their own, with the server's interpreter."""
 
 from __future__ import annotations
 
@@ -6,31 +6,22 @@ import asyncio
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Callable
 from contextlib import suppress
-from typing import Final, TypeAlias
+from typing import Final
 
-from vibes_lsp.errors import MalformedJson
+from vibes_lsp.errors import AttestationCommandFailed, MalformedJson, VibesError
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members
-from vibes_lsp.patience import ENDED_PROCESS
+from vibes_lsp.patience import ATTESTATION, ENDED_PROCESS
 from vibes_lsp.store.audit_dir import AuditDir
 
-ShowProgress: TypeAlias = Callable[[str, int], None]
-"""Called with a step of the work, and how much of the step is done, in percent."""
-RESULT: Final = "result"
-"""The line before the result of a check."""
+_FAILURE: Final = 2
 _NO_WINDOW: Final = 0x08000000 if sys.platform == "win32" else 0
 _starting: Final[set[asyncio.Task[Process]]] = set()
 
 
-async def start_module(module: str, *arguments: str, reads_errors: bool = True) -> Process:
+async def start_module(module: str, *arguments: str) -> Process:
     """Start a module with arguments; its output and errors are pipes that the caller reads.
-
-    Args:
-        module: The module.
-        arguments: Its arguments.
-        reads_errors: Whether the caller reads the errors; else there is no pipe that could fill up.
 
     Raises:
         OSError: It cannot be started.
@@ -40,7 +31,7 @@ async def start_module(module: str, *arguments: str, reads_errors: bool = True) 
             *(sys.executable, "-P", "-m", module, *arguments),
             stdin=DEVNULL,
             stdout=PIPE,
-            stderr=PIPE if reads_errors else DEVNULL,
+            stderr=PIPE,
             cwd=sys.prefix,  # never the workspace, where a file could pass for a module or for git
             env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             creationflags=_NO_WINDOW,
@@ -80,39 +71,38 @@ async def end_process(process: Process) -> None:
             await asyncio.wait_for(process.communicate(), ENDED_PROCESS.limit)
 
 
-async def run_check(directory: AuditDir, *paths: str, show: ShowProgress) -> Members:
-    """Have another process check a trail, or one file of it; return the result of `child_work`.
+async def run_vibes(
+    directory: AuditDir, *arguments: str, failure: type[VibesError] = AttestationCommandFailed
+) -> tuple[int, Members]:
+    """Run a command of `vibes` about a trail; return its exit code and its JSON.
 
-    The result has only `problem`, a message, if the check could not be done.
+    Args:
+        directory: The trail.
+        *arguments: The command and its options.
+        failure: What to raise if it cannot do its work, or takes too long.
     """
-    audit = str(directory.path.absolute())
+    command = [*arguments, "--json", "--audit-dir", str(directory.path)]
     try:
-        process = await start_module(
-            "vibes_lsp.lsp.state.child_work", audit, *paths, reads_errors=False
-        )
+        process = await start_module("vibes_lsp", *command)
     except OSError as error:
-        return {"problem": f"no process can be started: {error}"}
+        raise failure(f"no process can be started: {error}") from None
+    limit = ATTESTATION.limit
     try:
-        return await _read_result(process, show)
-    except MalformedJson:
-        return {"problem": "the process for a check ended without a result"}
+        out, err = await asyncio.wait_for(process.communicate(), limit)
+    except TimeoutError:
+        raise failure(f"vibes {arguments[0]} took longer than {limit:g} seconds") from None
     finally:
         await end_process(process)
+    code = process.returncode or 0
+    if code == _FAILURE:
+        raise failure(_error_of(err) or f"vibes {arguments[0]} failed")
+    try:
+        return code, parse_object(out)
+    except MalformedJson:
+        ended = f"vibes {arguments[0]} ended with exit code {code}"
+        raise failure(_error_of(err) or ended) from None
 
 
-async def _read_result(process: Process, show: ShowProgress) -> Members:
-    """Show the progress that a process prints, and return its result.
-
-    Raises:
-        MalformedJson: It ended without one.
-    """
-    output = process.stdout
-    if output is None:
-        return {"problem": "the process has no output"}
-    async for line in output:
-        step, _, percentage = line.decode("utf-8", "replace").rstrip().partition(" ")
-        if step == RESULT:
-            break
-        if percentage.isdigit():
-            show(step, int(percentage))
-    return parse_object(await output.read())
+def _error_of(err: bytes) -> str:
+    lines = err.decode("utf-8", "replace").strip().splitlines()
+    return " ".join(line.strip() for line in lines).removeprefix("vibes: ")
