@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Final
 
 from vibes_lsp.checks.log_lines import LinesOnDisk, lines_at
 from vibes_lsp.errors import HistoryUnavailable
@@ -22,8 +20,6 @@ from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.trail.records import Edge, LogRecord, read_edge
 from vibes_lsp.trail.trail import Trail
-
-_HASH: Final = re.compile(r"[0-9a-fA-F]{4,64}")
 
 
 @dataclass(frozen=True)
@@ -141,11 +137,11 @@ class TrailDiff:
 
         Only a hash counts: a branch could point a ref at any commit.
         """
+        known = self.repository.objects.commit(commit)
+        if known is None:
+            return []
         try:
-            resolved = self.repository.resolve(commit) if _HASH.fullmatch(commit) else ""
-            if not resolved or not resolved.startswith(commit.lower()):
-                return []
-            person = contributors_of(self.repository, [resolved])[resolved]
+            person = contributors_of(self.repository, [known.id])[known.id]
         except HistoryUnavailable:
             return []
         branch = (contributors.names for contributors in self.contributors.values())

@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, NamedTuple
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.git.repository_state import is_partial_clone, special_file
@@ -117,14 +117,23 @@ def without_filters(folder: Path) -> dict[str, str]:
     return variables
 
 
-def git_verdict(folder: Path, *arguments: str) -> tuple[bool, str]:
-    """Run a git command whose failure is an answer; return whether it succeeded, and its messages.
+class GitVerdict(NamedTuple):
+    """What came of a git command: whether it succeeded, and what it printed."""
+
+    succeeded: bool
+    output: str
+    messages: str
+
+
+def git_verdict(folder: Path, *arguments: str) -> GitVerdict:
+    """Run a git command whose failure, or warnings, are an answer.
 
     Raises:
         HistoryUnavailable: Git is missing.
     """
     completed = _run(folder, arguments, {})
-    return completed.returncode == 0, completed.stderr.decode("utf-8", "replace")
+    printed = (stream.decode("utf-8", "replace") for stream in (completed.stdout, completed.stderr))
+    return GitVerdict(completed.returncode == 0, *printed)
 
 
 def _run(

@@ -69,26 +69,32 @@ class Repository:
         """
         head = self.head()
         if head is None:
-            unborn = (False, "")
-            if git_verdict(self.root, "rev-parse", "--verify", "--quiet", "HEAD") != unborn:
+            verdict = git_verdict(self.root, "rev-parse", "--verify", "--quiet", "HEAD")
+            if verdict.succeeded or verdict.messages:
                 raise HistoryUnavailable("git cannot read the commit of HEAD")
         return head
 
     def resolve(self, revision: str) -> str:
-        """Return the full hash of the commit that a revision names.
+        """Return the full hash of the commit that a revision names, as a user writes it.
 
         Raises:
-            HistoryUnavailable: It names none, or is ambiguous.
+            HistoryUnavailable: It names none, or several refs or objects have the name, of which
+                git uses one and warns; a full ref or hash is never ambiguous.
         """
-        return _resolve(self, revision)
-
-    def has_commit(self, revision: str) -> bool:
-        """Whether a revision names a commit."""
-        try:
-            self.resolve(revision)
-        except HistoryUnavailable:
-            return False
-        return True
+        unknown = HistoryUnavailable(f"{revision!r} names no commit here", hint=_HINT)
+        if _SEARCH.search(revision):
+            raise unknown
+        warning = ("-c", "core.warnAmbiguousRefs=true")
+        options = ("--verify", "--end-of-options", f"{revision}^{{commit}}")
+        verdict = git_verdict(self.root, *warning, "rev-parse", *options)
+        name = _SUFFIX.split(revision, maxsplit=1)[0]
+        is_exact = name in _PSEUDOREFS or name.startswith("refs/") or _HASH.fullmatch(name)
+        if not is_exact and "is ambiguous" in verdict.messages:
+            names = f"refs/heads/{name}, refs/tags/{name} or refs/remotes/{name}"
+            raise HistoryUnavailable(f"{name!r} is ambiguous", hint=f"give a full name: {names}")
+        if not verdict.succeeded:
+            raise unknown
+        return verdict.output.strip()
 
     def parent(self, commit: str) -> str | None:
         """Return the first parent of a commit; None for a first commit.
@@ -391,71 +397,4 @@ _PSEUDOREFS: Final = frozenset(
 )
 """Refs that git itself writes: they win over all other refs, and no push creates them."""
 _HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}", re.IGNORECASE)
-_SHORT_HASH: Final = re.compile(r"[0-9a-f]{4,63}", re.IGNORECASE)
-_REF_PATTERNS: Final = (
-    "refs/{}",
-    "refs/tags/{}",
-    "refs/heads/{}",
-    "refs/remotes/{}",
-    "refs/remotes/{}/HEAD",
-)
-"""Where git looks for a name (gitrevisions); it takes the first match and only warns of others."""
 _HINT: Final = "give a branch, a tag or a commit; a shallow clone may lack it"
-
-
-def _resolve(repository: Repository, revision: str) -> str:
-    """Return the full hash of the commit that a revision names.
-
-    Args:
-        repository: The repository.
-        revision: As a user writes it.
-
-    Raises:
-        HistoryUnavailable: It names none, or is ambiguous.
-    """
-    if _SEARCH.search(revision):
-        raise HistoryUnavailable(f"{revision!r} names no commit here", hint=_HINT)
-    name = _SUFFIX.split(revision, maxsplit=1)[0]
-    start = _start(repository.root, name)
-    identifier = (
-        None if start is None else repository.objects.commit_id(start, revision[len(name) :])
-    )
-    if identifier is not None:
-        return identifier
-    named = f"{revision}^{{commit}}"
-    options = ("--verify", "--quiet", "--end-of-options")
-    try:
-        return run_git(repository.root, "rev-parse", *options, named).decode().strip()
-    except HistoryUnavailable:
-        raise HistoryUnavailable(f"{revision!r} names no commit here", hint=_HINT) from None
-
-
-def _start(root: Path, name: str) -> str | None:
-    """Return `HEAD` or the hash that a name stands for; None if only git can tell.
-
-    Raises:
-        HistoryUnavailable: Several refs or objects have the name; a full ref or hash is never
-            ambiguous.
-    """
-    if name in {"HEAD", "@"}:
-        return "HEAD"
-    if _HASH.fullmatch(name):
-        return name.lower()
-    if name in _PSEUDOREFS or name.startswith(("refs/", "-")):
-        return None
-    refs = [pattern.format(name) for pattern in _REF_PATTERNS]
-    try:
-        listed = run_git(root, "for-each-ref", "--format=%(objectname) %(refname)", *refs)
-        lines = listed.decode("utf-8", "replace").split("\n")[:-1]  # names may have other line ends
-        hashes = {ref: identifier for identifier, ref in (line.split(" ", 1) for line in lines)}
-        matches = [ref for ref in refs if ref in hashes]
-        if matches and _SHORT_HASH.fullmatch(name):
-            matches += run_git(root, "rev-parse", f"--disambiguate={name}").decode().split()
-    except HistoryUnavailable:
-        raise HistoryUnavailable(f"{name!r} names no commit here", hint=_HINT) from None
-    if len(matches) > 1:
-        raise HistoryUnavailable(
-            f"{name!r} is ambiguous: it names {' and '.join(matches[:4])}",
-            hint="give one of these full names",
-        )
-    return hashes[matches[0]] if matches else None

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite
-from vibes_lsp.git.process import git_verdict, run_git, user_setting
+from vibes_lsp.git.process import GitVerdict, git_verdict, run_git, user_setting
 from vibes_lsp.git.repository import Repository
 
 _USERS_OWN: Final = {
@@ -124,14 +124,15 @@ def check_signed_tag(
     settings = _settings(repository)
     if allowed_signers is not None:
         settings["gpg.ssh.allowedSignersFile"] = str(allowed_signers.absolute())
-    is_good, said = git_verdict(repository.root, *_as_options(settings), "verify-tag", "--raw", ref)
+    verified = git_verdict(repository.root, *_as_options(settings), "verify-tag", "--raw", ref)
     message = content.partition("\n\n")[2]
     for armour in ("-----BEGIN PGP SIGNATURE", "-----BEGIN SSH SIGNATURE", "-----BEGIN SIGNED"):
         message = message.partition(armour)[0]
-    return SignedTag(name, commit, message, *_judge(is_good, said))
+    return SignedTag(name, commit, message, *_judge(verified))
 
 
-def _judge(succeeded: bool, said: str) -> tuple[TagVerdict, str]:  # noqa: FBT001
+def _judge(verified: GitVerdict) -> tuple[TagVerdict, str]:
+    said = verified.messages
     lines = [line.strip().removeprefix("error: ") for line in said.splitlines()]
     telling = [
         line.removeprefix("[GNUPG:] ")
@@ -140,7 +141,7 @@ def _judge(succeeded: bool, said: str) -> tuple[TagVerdict, str]:  # noqa: FBT00
     ]
     reason = (telling or [line for line in lines if line] or ["no signature found"])[0]
     reason = reason[:_MAX_REASON]
-    if succeeded:
+    if verified.succeeded:
         return TagVerdict.GOOD, reason
     if any(sign in said for sign in _BAD):
         return TagVerdict.BAD, reason
@@ -150,8 +151,8 @@ def _judge(succeeded: bool, said: str) -> tuple[TagVerdict, str]:  # noqa: FBT00
 
 
 def _require_tag_name(repository: Repository, name: str) -> None:
-    is_valid, _ = git_verdict(repository.root, "check-ref-format", f"refs/tags/{name}")
-    if not is_valid or name.startswith("-"):
+    checked = git_verdict(repository.root, "check-ref-format", f"refs/tags/{name}")
+    if not checked.succeeded or name.startswith("-"):
         raise RefusedWrite(f"{name[:80]!r} is not a name for a tag")
 
 

@@ -202,7 +202,7 @@ class CommitIndex:
             before = objects.entry(parent, name)
             if entry != ("" if before is None else f"{before.mode} {before.id}"):
                 return False
-        return self.repository.has_commit(parent) and not self._differing(parent)
+        return objects.commit(parent) is not None and not self._differing(parent)
 
     def changed_files(self) -> dict[str, str]:
         """Return `MODE HASH` of the files that the commit changes, empty for one that it removes.
