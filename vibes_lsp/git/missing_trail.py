@@ -15,6 +15,7 @@ from typing import Final
 from vibes_lsp.errors import AuditDirNotFound, HistoryUnavailable, RefusedWrite
 from vibes_lsp.git.process import literal_pathspec, run_git
 from vibes_lsp.store.audit_dir import LOG_NAME, MANIFEST_NAME
+from vibes_lsp.store.git_folders import nearest_marker
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME, is_repository
 
 _FILES: Final = (LOG_NAME, MANIFEST_NAME)
@@ -64,35 +65,24 @@ def find_missing_trail(folder: Path) -> MissingTrail | None:
         folder: A folder, or a file in it; it may not exist.
     """
     start = folder.absolute()
-    top = next(
-        (ancestor for ancestor in (start, *start.parents) if is_repository(str(ancestor))), None
-    )
-    if top is None:
-        return None
-    inside = [ancestor for ancestor in (start, *start.parents) if ancestor.is_relative_to(top)]
-    for ancestor in inside:
-        if ancestor.name != AUDIT_DIR_NAME and (trail := missing_trail(ancestor, top)) is not None:
+    for ancestor in (start, *start.parents):
+        if ancestor.name != AUDIT_DIR_NAME and (trail := missing_trail(ancestor)) is not None:
             return trail
+        if is_repository(str(ancestor)):
+            break
     return None
 
 
-def missing_trail(project: Path, top: Path | None = None) -> MissingTrail | None:
+def missing_trail(project: Path) -> MissingTrail | None:
     """Return the trail of a project if files of it are in git and not on the disk; else None.
 
     Git is asked only if a file of the trail is missing.
-
-    Args:
-        project: The project.
-        top: The top of its work tree, if that is known.
     """
     names = [name for name in _FILES if not os.path.lexists(project / AUDIT_DIR_NAME / name)]
-    if top is None:
-        start = project.absolute()
-        top = next(
-            (ancestor for ancestor in (start, *start.parents) if is_repository(str(ancestor))), None
-        )
-    if not names or top is None:
+    marker = nearest_marker(str(project.absolute())) if names else None
+    if marker is None:
         return None
+    top = marker.parent
     folder = (Path(os.path.relpath(project.absolute(), top)) / AUDIT_DIR_NAME).as_posix()
     paths = [f"{folder}/{name}" for name in names]
     is_committed = _has_any(top, ("ls-tree", "-z", "--full-tree", "HEAD", "--"), paths)

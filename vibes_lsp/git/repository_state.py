@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.store.file_stamps import file_stamp
-from vibes_lsp.store.git_folders import SHARED_REF, first_line, git_folders
-from vibes_lsp.store.trail_search import is_repository
+from vibes_lsp.store.git_folders import SHARED_REF, first_line, git_folders, nearest_marker
 
 _NOTES: Final = "refs/notes/ai"
 """The ref of the notes that answers show (`exchange.note_overlay`)."""
@@ -27,8 +26,6 @@ _COMMON_FILES: Final = (
 class RepositoryState:
     """HEAD, its branch, the index and the notes of a folder's repository, as last seen.
 
-    A refresh costs a few `stat` calls.
-
     Args:
         folder: A folder of the work tree; there may be no repository.
     """
@@ -36,9 +33,6 @@ class RepositoryState:
     def __init__(self, folder: Path) -> None:
         self._markers = [ancestor / ".git" for ancestor in (folder, *folder.absolute().parents)]
         self._seen: tuple[object, ...] | None = None
-        self._marker_names = list(map(str, self._markers))
-        self._git_folders: tuple[object, Path, Path] | None = None
-        self._looked: tuple[object, tuple[str, ...]] | None = None
 
     def refresh(self) -> bool:
         """Return whether anything changed since the last call; False the first time."""
@@ -46,24 +40,14 @@ class RepositoryState:
         return before is not None and before != self._seen
 
     def _look(self) -> tuple[object, ...]:
-        # A Path for each file would take as long as all that is looked at.
-        names = self._marker_names
-        number = next((index for index, name in enumerate(names) if os.path.lexists(name)), None)
-        if number is None:
-            self._git_folders = None
+        marker = next(filter(os.path.lexists, self._markers), None)
+        if marker is None:
             return ()
-        key = number, file_stamp(names[number])
-        if self._git_folders is None or self._git_folders[0] != key:
-            self._git_folders = key, *git_folders(self._markers[number])
-            self._looked = None
-        _, git, common = self._git_folders
-        head = file_stamp(f"{git}/HEAD")
-        if self._looked is None or self._looked[0] != head:
-            branch = first_line(git / "HEAD").removeprefix("ref: ")
-            shared = (branch, "packed-refs", "shallow", "reftable/tables.list", _NOTES)
-            watched = (git / "index", *(common / name for name in shared))
-            self._looked = head, tuple(map(str, watched))
-        return (names[number], head, *map(file_stamp, self._looked[1]))
+        git, common = git_folders(marker)
+        branch = first_line(git / "HEAD").removeprefix("ref: ")
+        shared = (branch, "packed-refs", "shallow", "reftable/tables.list", _NOTES)
+        watched = (git / "HEAD", git / "index", *(common / name for name in shared))
+        return marker, *map(file_stamp, watched)
 
 
 def common_git_folder(folder: Path) -> Path | None:
@@ -83,12 +67,10 @@ def special_file(folder: Path) -> str | None:
 
     Git opens these files first, and blocks where another program must write into one.
     """
-    top = next(
-        (ancestor for ancestor in (folder, *folder.parents) if is_repository(str(ancestor))), None
-    )
-    if top is None:
+    marker = nearest_marker(str(folder))
+    if marker is None:
         return None
-    git, common = git_folders(top / ".git")
+    git, common = git_folders(marker)
     branch = first_line(git / "HEAD").removeprefix("ref: ")
     names = [git / name for name in _FIRST_FILES]
     names += [common / name for name in _COMMON_FILES]
@@ -112,8 +94,5 @@ def shared_repository(folder: Path, other_folder: Path) -> bool:
 
 
 def _common_folder_above(folder: Path) -> Path | None:
-    top = next(
-        (ancestor for ancestor in (folder, *folder.parents) if is_repository(str(ancestor))), None
-    )
-    common = None if top is None else common_git_folder(top)
-    return None if common is None else common.resolve()
+    marker = nearest_marker(str(folder))
+    return None if marker is None else git_folders(marker)[1].resolve()
