@@ -14,7 +14,7 @@ from vibes_lsp.git.repository import Repository
 from vibes_lsp.patience import Wait
 
 _MARK: Final = b"\x01"
-_OPTIONS: Final = ("--raw", "-z", "--no-abbrev", "--no-renames", "-c", "--format=%x01%H %ct %at")
+_OPTIONS: Final = ("--raw", "-z", "--no-abbrev", "--no-renames", "--format=%x01%H %ct %at %P")
 _REGULAR: Final = frozenset({"100644", "100755", "100664"})
 _DELETED: Final = "000000"
 _MAX_PATHS: Final = 16
@@ -40,8 +40,9 @@ class FileChange(NamedTuple):
         mode: The mode after the commit, six digits as git prints it; `000000` if it deleted the
             file.
         blob: The blob after the commit.
-        parents: How many parents the commit has; 1 if it has none.
         before: The file in those parents that have it.
+        status: Git's letter for the change, such as `A`; several against several parents.
+        is_merge: Whether the commit has several parents.
         authored: The author's time, UTC; a rebase or squash keeps it.
     """
 
@@ -50,8 +51,9 @@ class FileChange(NamedTuple):
     path: str
     mode: str
     blob: str
-    parents: int
     before: tuple[str, ...]
+    status: str
+    is_merge: bool
     authored: datetime
 
     @property
@@ -68,11 +70,6 @@ class FileChange(NamedTuple):
     def is_new(self) -> bool:
         """Whether no parent has the file."""
         return not self.before
-
-    @property
-    def is_merge(self) -> bool:
-        """Whether the commit has several parents, from all of which it differs."""
-        return self.parents > 1
 
 
 class LastChange(NamedTuple):
@@ -109,15 +106,15 @@ def file_changes(
     Raises:
         HistoryUnavailable: Git failed, perhaps after some changes.
     """
-    wanted = {name: path for path in paths if (name := _name(path)) is not None}
+    wanted = set(filter(_can_be_tracked, paths))
     if not wanted:
         return
     fits = len(wanted) <= _MAX_PATHS and sum(map(len, wanted)) <= _MAX_CHARACTERS
-    pathspecs = map(literal_pathspec, wanted.values()) if fits else ()
-    arguments = ("--topo-order", "--full-history", *revisions, "--", *pathspecs)
-    for name, change in _changes(repository, arguments, patience):
-        if (path := wanted.get(name)) is not None:
-            yield change._replace(path=path)
+    pathspecs = map(literal_pathspec, wanted if fits else ())
+    arguments = ("-c", "--topo-order", "--full-history", *revisions, "--", *pathspecs)
+    for change in _changes(repository, *arguments, patience=patience):
+        if change.path in wanted:
+            yield change
 
 
 def changes_since(repository: Repository, since: datetime) -> Iterator[FileChange]:
@@ -130,15 +127,17 @@ def changes_since(repository: Repository, since: datetime) -> Iterator[FileChang
     Raises:
         HistoryUnavailable: Git fails.
     """
-    arguments = ("--date-order", "--reverse", f"--since={int(since.timestamp())}", "HEAD", "--")
-    for _, change in _changes(repository, arguments):
-        yield change
+    oldest = f"--since={int(since.timestamp())}"
+    yield from _changes(repository, "-c", "--date-order", "--reverse", oldest, "HEAD", "--")
 
 
 def _changes(
-    repository: Repository, arguments: Sequence[str], patience: Wait | None = None
-) -> Iterator[tuple[bytes, FileChange]]:
-    """Yield the names of files as git has them, and what commits did to the files."""
+    repository: Repository, *arguments: str, patience: Wait | None = None
+) -> Generator[FileChange, None, None]:
+    """Yield what commits did to files, newest first unless the arguments say otherwise.
+
+    A merge is compared with each parent in turn (`-m`), or with all of them (`-c`).
+    """
     command = ("log", *LOG_OPTIONS, *_OPTIONS, *arguments)
     with git_lines(repository.root, *command, patience=patience, nul_separated=True) as parts:
         header: list[bytes] = []
@@ -147,34 +146,34 @@ def _changes(
             if line.startswith(_MARK):
                 header = line[1:].split(b" ")
             elif line.startswith(b":"):
-                name = next(parts, b"")
-                yield name, _parse_change(header, name, line)
+                yield _parse_change(header, next(parts, b""), line)
 
 
-def _name(path: str) -> bytes | None:
-    """Return a path as git's bytes; None if no tracked file can have it."""
+def _can_be_tracked(path: str) -> bool:
+    """Whether a file that git tracks can have a path."""
     try:
         name = path.encode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        return None
-    is_possible = b"\0" not in name and name.decode("utf-8", "surrogateescape") == path
-    return name if is_possible else None
+        return False
+    return b"\0" not in name and name.decode("utf-8", "surrogateescape") == path
 
 
 def _parse_change(header: Sequence[bytes], name: bytes, line: bytes) -> FileChange:
+    commit, moment, authored, *parents = header
     fields = line.lstrip(b":").decode("ascii").split(" ")
-    parents = (len(fields) - 3) // 2
-    modes, blobs = fields[: parents + 1], fields[parents + 1 : -1]
+    compared = (len(fields) - 3) // 2
+    modes, blobs = fields[: compared + 1], fields[compared + 1 : -1]
     before = zip(modes[:-1], blobs[:-1], strict=True)
     return FileChange(
-        header[0].decode("ascii"),
-        parse_seconds(header[1]),
+        commit.decode("ascii"),
+        parse_seconds(moment),
         name.decode("utf-8", "surrogateescape"),
         modes[-1],
         blobs[-1],
-        parents,
         tuple(blob for mode, blob in before if mode in _REGULAR),
-        parse_seconds(header[2]),
+        fields[-1],
+        len(parents) > 1,
+        parse_seconds(authored),
     )
 
 
@@ -193,8 +192,8 @@ def commits_by_file(
     """
     by_file: dict[str, set[str]] = defaultdict(set)
     pathspecs = map(literal_pathspec, paths)
-    for change in _changed_names(repository, "--full-history", *revisions, "--", *pathspecs):
-        by_file[change.name].add(change.commit)
+    for change in _changes(repository, "-m", "--full-history", *revisions, "--", *pathspecs):
+        by_file[change.path].add(change.commit)
     return {name: frozenset(commits) for name, commits in by_file.items()}
 
 
@@ -216,7 +215,7 @@ def last_changes(
     last_commits: dict[str, LastChange | None] = {}
     older: set[str] = set()
     deleting: set[str] = set()
-    with closing(_changed_names(repository, "--first-parent", commit, "--")) as changes:
+    with closing(_changes(repository, "-m", "--first-parent", commit, "--")) as changes:
         for change in changes:
             is_older = since is not None and change.moment < since
             if is_older:
@@ -225,41 +224,13 @@ def last_changes(
                 older.clear()
             if len(older) > _MAX_OLDER:
                 break
-            if change.status == b"D":
+            if change.is_deletion:
                 deleting.add(change.commit)
-            is_new = change.status == b"A" and not change.is_merge
+            is_new = change.status == "A" and not change.is_merge
             last = None if is_older else LastChange(change.commit, is_new)
-            last_commits.setdefault(change.name, last)
+            last_commits.setdefault(change.path, last)
     return {
         name: last._replace(is_whole=last.is_whole and last.commit not in deleting)
         for name, last in last_commits.items()
         if last is not None
     }
-
-
-class _Change(NamedTuple):
-    """What a commit did to a file, against one of its parents: `status` is git's letter."""
-
-    commit: str
-    moment: datetime
-    is_merge: bool
-    name: str
-    status: bytes
-
-
-def _changed_names(repository: Repository, *arguments: str) -> Generator[_Change, None, None]:
-    """Yield what commits did to files, newest first."""
-    options = ("-m", "-z", "--raw", "--no-renames", "--format=%x01%H %ct %P")
-    with git_lines(
-        repository.root, "log", *LOG_OPTIONS, *options, *arguments, nul_separated=True
-    ) as parts:
-        commit, moment, is_merge = "", parse_seconds(b"0"), False
-        for part in parts:
-            line = part.lstrip(b"\n")
-            if line.startswith(_MARK):
-                hashed, seconds, *parents = line[1:].split(b" ")
-                commit, moment = hashed.decode("ascii"), parse_seconds(seconds)
-                is_merge = len(parents) > 1
-            elif line.startswith(b":"):
-                name = next(parts, b"").decode("utf-8", "surrogateescape")
-                yield _Change(commit, moment, is_merge, name, line[-1:])
