@@ -220,10 +220,10 @@ class Repository:
             paths: Absolute.
         """
         options = ("--verbose", "--non-matching", "-z", "--no-index", "--stdin")
-        asked = b"\0".join(map(os.fsencode, paths))
         try:
+            asked = b"\0".join(map(os.fsencode, paths))
             fields = run_git(self.root, "check-ignore", *options, stdin=asked).split(b"\0")
-        except HistoryUnavailable:  # it ignores none of them, or refuses to answer about one
+        except (HistoryUnavailable, UnicodeEncodeError):  # none is ignored, or one cannot be asked
             if len(paths) == 1:
                 return {}
             alone = [self.ignored([path]) for path in paths]

@@ -217,6 +217,8 @@ def test_a_path_that_git_refuses_leaves_the_others_ignored(repository: Repositor
     (repository.path / ".git/info/exclude").write_text("*.own\n")
     own = repository.path / "a.own"
     assert found.ignored([own, paths[0]]) == {own: False, paths[0]: True}
+    unusable = repository.path / "\ud800.own"
+    assert found.ignored([own, unusable]) == {own: False}, "no file can have this name"
 
 
 def test_steps_from_head_and_from_refs(repository: Repository) -> None:
