@@ -7,9 +7,8 @@ blame says of a commit is left to git.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, islice, pairwise
-from operator import itemgetter, lt
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.line_hashes import is_long
@@ -41,17 +40,15 @@ def align(old: Sequence[str], new: Sequence[str]) -> list[int]:
         left -= last - first + end - start
         if left < 0:
             break
-        pairs = _unique_pairs(old, new, (first, last, start, end))
-        if any(pair[1] > following[1] for pair, following in pairwise(pairs)):
-            pairs = ascending(pairs)
+        pairs = ascending(_unique_pairs(old, new, (first, last, start, end)))
         if not pairs:
             _fill(old, new, (first, last, start, end), partners)
             continue
-        for line, place, length in _runs(old, new, pairs):
+        for line, place in pairs:
             if first < line and start < place:
                 stretches.append((first, line, start, place))
-            partners[line : line + length] = range(place, place + length)
-            first, start = line + length, place + length
+            partners[line] = place
+            first, start = line + 1, place + 1
         stretches.append((first, last, start, end))
     return partners
 
@@ -121,20 +118,6 @@ def changed_lines(
     return [number + 1 for number in range(len(new)) if number not in unchanged], removed
 
 
-def _runs(
-    old: Sequence[str], new: Sequence[str], pairs: Sequence[tuple[int, int]]
-) -> Iterator[tuple[int, int, int]]:
-    """Yield the pairs as runs of equal lines, as long as possible: both starts and the length."""
-    for _, run in groupby(pairs, lambda pair: pair[1] - pair[0]):
-        matching = list(run)
-        (line, place), (last, end) = matching[0], matching[-1]
-        if old[line : last + 1] == new[place : end + 1]:
-            yield line, place, last + 1 - line
-        else:
-            for line, place in matching:
-                yield line, place, 1
-
-
 def _trimmed(
     old: Sequence[str], new: Sequence[str], stretch: Stretch, partners: list[int]
 ) -> Stretch:
@@ -154,34 +137,19 @@ def ascending(pairs: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
     Of pairs that share a number at most one is kept.
     """
-    pairs = sorted(
-        dict.fromkeys(pairs), key=itemgetter(1), reverse=True
-    )  # so that two pairs with one first number never ascend
-    pairs.sort(key=itemgetter(0))
-    places = [place for _, place in pairs]
-    if all(map(lt, places, islice(places, 1, None))):
-        return pairs
-    begun = next(
-        number for number, (before, after) in enumerate(pairwise(places), 1) if before >= after
-    )
-    tops, ends, previous = places[:begun], [*range(begun)], [*range(-1, begun - 1)]
-    highest, last = tops[-1], begun - 1
-    for number, place in enumerate(islice(places, begun, None), begun):
-        if place > highest:
-            previous.append(last)
-            tops.append(place)
-            ends.append(number)
-            highest, last = place, number
-            continue
+    ordered = sorted(dict.fromkeys(pairs), key=lambda pair: (pair[0], -pair[1]))
+    tops: list[int] = []
+    ends: list[int] = []
+    previous: list[int] = []
+    for number, (_, place) in enumerate(ordered):
         pile = bisect_left(tops, place)
         previous.append(ends[pile - 1] if pile else -1)
-        tops[pile] = place
-        ends[pile] = number
-        highest, last = tops[-1], ends[-1]
+        tops[pile : pile + 1] = [place]
+        ends[pile : pile + 1] = [number]
     chosen: list[tuple[int, int]] = []
-    link = last
+    link = ends[-1] if ends else -1
     while link >= 0:
-        chosen.append(pairs[link])
+        chosen.append(ordered[link])
         link = previous[link]
     chosen.reverse()
     return chosen
@@ -198,11 +166,8 @@ def _unique_pairs(
 
 def _once(lines: Sequence[str], first: int) -> dict[str, int]:
     """Return the indices of the lines that occur once, counted from a first index."""
-    last = dict(zip(lines, range(first, first + len(lines)), strict=True))
-    if len(last) == len(lines):
-        return last
-    earliest = dict(zip(reversed(lines), range(first + len(lines) - 1, first - 1, -1), strict=True))
-    return {line: number for line, number in last.items() if earliest[line] == number}
+    counts = Counter(lines)
+    return {line: number for number, line in enumerate(lines, first) if counts[line] == 1}
 
 
 def _fill(old: Sequence[str], new: Sequence[str], stretch: Stretch, partners: list[int]) -> None:
