@@ -10,6 +10,7 @@ import json
 import math
 import sys
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from functools import partial
 from typing import Any, Final, Generic, TypeVar, overload
 
@@ -318,8 +319,9 @@ def javascript_number(number: float) -> str:
     """Print a finite double as ECMAScript's `Number::toString`: shortest digits, `1`, `1e-7`."""
     if number == 0:
         return "0"
-    sign, digits, exponent = _shortest(number)
-    count, point = len(digits), len(digits) + exponent  # the value is 0.DIGITS * 10**point
+    shortest = Decimal(repr(abs(number))).normalize()
+    digits = "".join(map(str, shortest.as_tuple().digits))
+    count, point = len(digits), shortest.adjusted() + 1  # the value is 0.DIGITS * 10**point
     if count <= point <= 21:
         body = digits + "0" * (point - count)
     elif 0 < point <= 21:
@@ -329,16 +331,7 @@ def javascript_number(number: float) -> str:
     else:
         mantissa = digits if count == 1 else f"{digits[0]}.{digits[1:]}"
         body = f"{mantissa}e{point - 1:+d}"
-    return sign + body
-
-
-def _shortest(number: float) -> tuple[str, str, int]:
-    mantissa, _, power = repr(abs(number)).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction).lstrip("0")
-    exponent = int(power or 0) - len(fraction)
-    stripped = digits.rstrip("0")
-    return "-" if number < 0 else "", stripped, exponent + len(digits) - len(stripped)
+    return f"-{body}" if number < 0 else body
 
 
 _RAW_DECODER: Final[FastDecoder[dict[str, msgspec.Raw]]] = FastDecoder(dict[str, msgspec.Raw])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from functools import cache, partial
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Final
+
+import msgspec
 
 from vibes_lsp.model.defaults import (
     BLOB_THRESHOLD,
@@ -45,7 +47,7 @@ class RiskScoring:
     algorithm: str = "weighted_average"
     weights: Mapping[str, float] = field(default_factory=dict)
     thresholds: Mapping[Band, float] = field(default_factory=dict)
-    baselines: Mapping[str, float] = field(default_factory=dict)
+    baselines: Mapping[str, float | None] = field(default_factory=dict)
     capability_tiers: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -293,8 +295,7 @@ def validate_config(members: Members) -> tuple[Config, list[Problem]]:
         invalid_parts += violations
         reduced = _without(valid, [violation.path for violation in violations])
         valid = reduced if reduced != valid else {}
-    config: Config = _read(Config, valid)
-    return config, problems_of([*absent, *invalid_parts])
+    return msgspec.convert(valid, Config), problems_of([*absent, *invalid_parts])
 
 
 _DEPTHS: Final = {"tracked_extensions": 2, "exclude_patterns": 2, "redaction": 3, "risk_scoring": 3}
@@ -325,25 +326,3 @@ def _left(
         if (*path, name) not in invalid
     }
     return {name: member for name, member in left.items() if member or member == value[name]}
-
-
-def _read(kind: type[Any], members: Any) -> Any:
-    """Return valid members as an object; unknown ones are left out."""
-    names = {attribute.name for attribute in fields(kind)}
-    return kind(
-        **{
-            name: _KINDS[name](value) if name in _KINDS else value
-            for name, value in members.items()
-            if name in names
-        }
-    )
-
-
-_KINDS: Final[Mapping[str, Callable[[Any], object]]] = {
-    "assurance_level": AssuranceLevel,
-    "redaction": partial(_read, Redaction),
-    "risk_scoring": partial(_read, RiskScoring),
-    "backfill": partial(_read, Backfill),
-    "when": BackfillWhen,
-}
-"""What the values of some members become."""
