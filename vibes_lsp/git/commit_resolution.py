@@ -161,19 +161,13 @@ class CommitResolver:
         head = self.repository.head() if wanted else None
         if head is None or self.repository.shallow_boundary():
             return wanted
-        cache = self.repository.cache if start == "HEAD" else None  # other branches move too
-        key = f"ancestors {head}"
-        known = (None if cache is None else cache.get(key, dict[str, bool])) or {}
-        new = {commit.lower() for commit in wanted} - known.keys()
-        if new:
-            try:
-                ancestors = self._ancestors(head if start == "HEAD" else start, new)
-            except HistoryUnavailable:
-                return wanted
-            known |= {commit: commit in ancestors for commit in new}
-            if cache is not None:
-                cache.put(key, known)
-        return frozenset(commit for commit in wanted if known[commit.lower()])
+        try:
+            ancestors = self._ancestors(
+                head if start == "HEAD" else start, set(map(str.lower, wanted))
+            )
+        except HistoryUnavailable:
+            return wanted
+        return frozenset(commit for commit in wanted if commit.lower() in ancestors)
 
     def _ancestors(self, start: str, wanted: set[str]) -> set[str]:
         """Return which commits are in history.

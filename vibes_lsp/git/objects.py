@@ -26,10 +26,6 @@ from vibes_lsp.patience import GIT
 
 _MAX_BYTES: Final = 64 << 20
 _MAX_SUBJECT: Final = 2000
-_MAX_CACHED: Final = 32
-"""Commits and trees that are cached."""
-_MAX_CACHED_BYTES: Final = 1 << 18
-"""Largest of them."""
 _HASH: Final = re.compile(r"[0-9a-f]{4,64}")
 _STEPS: Final = re.compile(r"(?>(?:[~^]\d{0,9})*)")
 _COMMITTER: Final = re.compile(rb"^committer [^\n]*> (-?\d+)", re.MULTILINE)
@@ -120,7 +116,6 @@ class GitObjects:
         self._process: subprocess.Popen[bytes] | None = None
         self._finalizer: weakref.finalize[[subprocess.Popen[bytes]], GitObjects] | None = None
         self._closed = False
-        self._cache: dict[str, _Object] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -132,7 +127,6 @@ class GitObjects:
         """End the process; later requests return None."""
         with self._lock:
             self._closed = True
-            self._cache.clear()
             self._stop()
 
     def contents(self, name: str, limit: int | None = None) -> bytes | None:
@@ -270,33 +264,18 @@ class GitObjects:
 
     def _object(self, name: str, limit: int | None = None) -> _Object | None:
         with self._lock:
-            if name in self._cache:
-                return self._cache[name]
             was_running = self._process is not None
             try:
-                return self._cached(name, self._ask(name, limit))
+                return self._ask(name, limit)
             except (OSError, ValueError):
                 self._stop()
             if not was_running:
                 return None
             try:  # the process died since the last request
-                return self._cached(name, self._ask(name, limit))
+                return self._ask(name, limit)
             except (OSError, ValueError):
                 self._stop()
                 return None
-
-    def _cached(self, name: str, obj: _Object | None) -> _Object | None:
-        """Cache commits and trees asked for by a full hash: each of many paths needs them."""
-        if (
-            obj is not None
-            and obj.kind != b"blob"
-            and len(name.partition("^")[0]) == len(obj.id)
-            and len(obj.content) <= _MAX_CACHED_BYTES
-        ):
-            while len(self._cache) >= _MAX_CACHED:
-                del self._cache[next(iter(self._cache))]
-            self._cache[name] = obj
-        return obj
 
     def _ask(self, name: str, limit: int | None) -> _Object | None:
         """Send one request and read the answer.

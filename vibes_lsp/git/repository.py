@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -17,15 +16,11 @@ from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.git.objects import GitObjects
 from vibes_lsp.git.process import git_lines, git_verdict, run_git
 from vibes_lsp.git.repository_state import common_git_folder
-from vibes_lsp.store.bounded_lines import bounded_lines
 from vibes_lsp.store.files import read_file
 from vibes_lsp.store.git_folders import MAX_REFS_FILE, git_folders
 
 if TYPE_CHECKING:
     from vibes_lsp.git.git_cache import GitCache
-
-_MAX_IN_MEMORY: Final = 8 << 20
-"""A file whose lines are read one by one is in memory up to this size."""
 
 
 @dataclass(frozen=True)
@@ -174,10 +169,7 @@ class Repository:
         Lines are as `bounded_lines` has them; arguments and errors are those of `read_file_below`.
         """
         blob = self._blob(commit, self.prefix_of(folder) + name)
-        content = None if blob is None else self.objects.contents(blob, _MAX_IN_MEMORY)
-        if content is not None:
-            yield from bounded_lines(io.BytesIO(content))
-        elif blob is not None:
+        if blob is not None:
             with git_lines(self.root, "cat-file", "blob", blob, bounded=True) as lines:
                 yield from lines
 
@@ -294,16 +286,12 @@ class Repository:
         wanted = [commit for commit in commits if commit]
         try:
             with git_lines(self.root, "rev-list", "HEAD") as lines:
-                for line in lines:
-                    commit = line.decode().strip()
-                    ancestor = next(
-                        (prefix for prefix in wanted if commit.startswith(prefix)), None
-                    )
-                    if ancestor is not None:
-                        return ancestor
+                names = (line.decode() for line in lines)
+                return next(
+                    (prefix for name in names for prefix in wanted if name.startswith(prefix)), None
+                )
         except HistoryUnavailable:
             return None
-        return None
 
 
 def is_tracked(path: Path) -> bool:
