@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.line_hashes import is_long
-from vibes_lsp.anchors.sliders import lone_blocks, settle_blocks
+from vibes_lsp.anchors.sliders import lone_blocks, settle_blocks, sliding_lines
 
 Stretch: TypeAlias = tuple[int, int, int, int]
 """First line and line after the last, of the old text, then of the new one."""
@@ -68,7 +68,7 @@ def came_from(old: Sequence[str], new: Sequence[str]) -> list[int]:
     settle_blocks(new, origins, len(old))
     for start, end in lone_blocks(origins, len(old)):
         if not any(map(is_long, new[start:end])):
-            first, last = _slides(new, origins, start, end)
+            first, last = sliding_lines(new, origins, start, end)
             origins[first:start] = [-1] * (start - first)
             origins[end:last] = [-1] * (last - end)
     return origins
@@ -86,20 +86,10 @@ def beside_copies(new: Sequence[str], origins: Sequence[int], length: int) -> se
     """
     uncertain: set[int] = set()
     for start, end in lone_blocks(origins, length):
-        first, last = _slides(new, origins, start, end)
+        first, last = sliding_lines(new, origins, start, end)
         if any(map(is_long, (*new[first:start], *new[end:last]))):
             uncertain.update(range(first, last))
     return uncertain
-
-
-def _slides(new: Sequence[str], origins: Sequence[int], start: int, end: int) -> tuple[int, int]:
-    """Return between which lines a block of new lines may stand as well as where it is."""
-    first, last = start, end
-    while first and origins[first - 1] >= 0 and new[first - 1] == new[first - 1 + end - start]:
-        first -= 1
-    while last < len(new) and origins[last] >= 0 and new[last] == new[last - end + start]:
-        last += 1
-    return first, last
 
 
 def changed_lines(

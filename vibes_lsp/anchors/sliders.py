@@ -6,6 +6,7 @@ least indented, at a blank line if there is one.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -42,25 +43,41 @@ def settle_blocks(lines: Sequence[str], partners: list[int], length: int) -> Non
         length: How many lines the other text has.
     """
     for start, end in lone_blocks(partners, length):
-        lowest, highest = start, end
-        while (
-            lowest
-            and end - lowest < _MAX_SLIDING
-            and partners[lowest - 1] >= 0
-            and lines[lowest - 1] == lines[lowest - 1 + end - start]
-        ):
-            lowest -= 1
-        while (
-            highest < len(lines)
-            and highest - start < _MAX_SLIDING
-            and partners[highest] >= 0
-            and lines[highest] == lines[highest - end + start]
-        ):
-            highest += 1
+        lowest, highest = sliding_lines(lines, partners, start, end, _MAX_SLIDING)
         if lowest < start or highest > end:
             size = end - start
             best = _best_end(lines, range(lowest + size, highest + 1), size)
             _move(partners, start, end, best)
+
+
+def sliding_lines(
+    lines: Sequence[str], partners: Sequence[int], start: int, end: int, longest: int = sys.maxsize
+) -> tuple[int, int]:
+    """Return between which lines a block without partners may stand as well as where it is.
+
+    Args:
+        lines: The lines of a text.
+        partners: The line of another text that each line is; -1 for none.
+        start: The first line of the block.
+        end: The line after its last.
+        longest: How many lines are taken into account, with those of the block.
+    """
+    size, first, last = end - start, start, end
+    while (
+        first
+        and end - first < longest
+        and partners[first - 1] >= 0
+        and lines[first - 1] == lines[first - 1 + size]
+    ):
+        first -= 1
+    while (
+        last < len(lines)
+        and last - start < longest
+        and partners[last] >= 0
+        and lines[last] == lines[last - size]
+    ):
+        last += 1
+    return first, last
 
 
 def lone_blocks(partners: Sequence[int], length: int) -> list[tuple[int, int]]:
