@@ -116,24 +116,14 @@ def _either(choices: list[str]) -> str:
     return f"{', '.join(first)} or {last}" if first else last
 
 
-def _integer(schema: Schema) -> Check:
-    least = schema.get("minimum")
-
-    def check(value: JsonValue) -> list[Violation] | None:
-        if type(value) is not int:
-            return _wrong("expected an integer")
-        return None if least is None or value >= least else _wrong(f"expected at least {least}")
-
-    return check
-
-
 def _number(schema: Schema) -> Check:
+    kinds = (int,) if type_of(schema) == "integer" else (int, float)
     least, above = schema.get("minimum"), schema.get("exclusiveMinimum")
     most = schema.get("maximum")
 
     def check(value: JsonValue) -> list[Violation] | None:
-        if type(value) is not int and type(value) is not float:
-            return _wrong("expected a number")
+        if type(value) not in kinds:
+            return _wrong("expected an integer" if kinds == (int,) else "expected a number")
         if least is not None and value < least:
             return _wrong(f"expected at least {least}")
         if above is not None and value <= above:
@@ -204,7 +194,7 @@ def _inside(
 _CHECKS: Final[Mapping[str, Callable[[Schema], Check]]] = {
     "any": _any,
     "string": _string,
-    "integer": _integer,
+    "integer": _number,
     "number": _number,
     "boolean": _boolean,
     "array": _array,
