@@ -54,7 +54,7 @@ WHOLE: Final[dict[str, tuple[bytes, dict[str, str | None]]]] = {
     "not a number": (
         b'{"standard":NaN}\n',
         {
-            CONFIG: f"{CONFIG}:1: error[config-field] standard: expected a finite number",
+            CONFIG: f"{CONFIG}:1: error[config-json] NaN is not JSON",
             MANIFEST: f"{MANIFEST}:1: error[manifest-json] NaN is not JSON",
             LOG: f"{LOG}:1: error[log-line] NaN is not JSON (column 13)",
         },

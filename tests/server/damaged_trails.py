@@ -261,7 +261,7 @@ DAMAGES: Final[dict[str, tuple[Damage, str, str, int]]] = {
     "config-nan": (
         lambda project: project.files.write("config.json", b'{"a":NaN}'),
         "config.json",
-        "config-field",
+        "config-json",
         1,
     ),
     "config-key-twice": (

@@ -18,7 +18,6 @@ import msgspec
 
 from vibes_lsp.errors import MalformedJson, RefusedWrite
 from vibes_lsp.model.json_positions import (
-    find_long_number,
     find_repeated_name,
     find_too_deep,
     find_value,
@@ -104,12 +103,6 @@ def _parse(data: bytes | str, decode: Callable[[str], JsonValue]) -> JsonValue:
         raise MalformedJson(str(error), line=line, column=column) from None
     except RecursionError:
         raise _too_deep(source) from None
-    except ValueError:  # an integer longer than the interpreter converts
-        most = sys.get_int_max_str_digits()
-        line, column = find_long_number(source, most)
-        raise MalformedJson(
-            f"number with more than {most:,} digits", line=line, column=column
-        ) from None
     if source.count("[") + source.count("{") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
         raise _too_deep(source)
     return value
@@ -138,29 +131,6 @@ def object_or_none(data: bytes | str) -> Members | None:
         return parse_object(data)
     except MalformedJson:
         return None
-
-
-def parse_object_allowing_non_finite(data: bytes | str) -> tuple[Members, list[str]]:
-    """Parse a JSON object that may contain NaN, infinities and numbers out of range.
-
-    Returns:
-        The object with null in place of those numbers, and their dotted paths.
-
-    Raises:
-        MalformedJson: As `parse_object`, except for such numbers.
-    """
-    members = _as_object(_parse(data, _ANY_NUMBER.decode))
-    removed: list[str] = []
-    pending: list[tuple[str, Members | list[JsonValue]]] = [("", members)]
-    while pending:
-        path, node = pending.pop()
-        for name, value in list(node.items()) if isinstance(node, dict) else list(enumerate(node)):
-            if isinstance(value, dict | list):
-                pending.append((f"{path}{name}.", value))
-            elif isinstance(value, float) and not math.isfinite(value):
-                removed.append(f"{path}{name}")
-                node[name] = None  # type: ignore[index]  # a name or an array index
-    return members, sorted(removed)
 
 
 def _as_object(value: JsonValue) -> Members:
@@ -230,6 +200,16 @@ def _parse_finite(digits: str) -> float:
     return number
 
 
+def _parse_integer(digits: str) -> int:
+    try:
+        return int(digits)
+    except ValueError:
+        most = sys.get_int_max_str_digits()
+        raise _InvalidValue(
+            f"number with more than {most:,} digits", partial(find_value, value=digits)
+        ) from None
+
+
 def _too_deep(source: str) -> MalformedJson:
     line, column = find_too_deep(source, MAX_DEPTH)
     return MalformedJson(f"nested deeper than {MAX_DEPTH} levels", line=line, column=column)
@@ -240,12 +220,11 @@ def _strict_decoder(same: Callable[[JsonValue, JsonValue], bool]) -> json.JSONDe
         object_pairs_hook=partial(_unique_members, same=same),
         parse_constant=_refuse_constant,
         parse_float=_parse_finite,
+        parse_int=_parse_integer,
     )
 
 
 _STRICT: Final = _strict_decoder(same_value)
-
-_ANY_NUMBER: Final = json.JSONDecoder(object_pairs_hook=partial(_unique_members, same=same_value))
 
 
 def _describe(error: json.JSONDecodeError, source: str) -> str:

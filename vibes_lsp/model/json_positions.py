@@ -150,13 +150,6 @@ def find_value(source: str, value: str) -> tuple[int, int]:
     )
 
 
-def find_long_number(source: str, digits: int) -> tuple[int, int]:
-    """Return the line and column of the first integer longer than `digits`; (1, 1) without one."""
-    tokens = ((match.start(), match.group().removeprefix("-")) for match in _TOKEN.finditer(source))
-    first = next((start for start, token in tokens if len(token) > digits and token.isdigit()), 0)
-    return _line_and_column(source, first)
-
-
 def find_repeated_name(source: str, name: str) -> tuple[int, int]:
     """Return the line and column where an object repeats a member name; (1, 1) if none does."""
     reader = _Reader()

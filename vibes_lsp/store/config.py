@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
-from vibes_lsp.model.canonical_json import parse_object, parse_object_allowing_non_finite
+from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.config import Config, validate_config
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import MAX_PATTERNS, Tracking
@@ -30,7 +30,6 @@ class LoadedConfig:
         problem: Why the whole file is unusable.
         members: The members as stored.
         data: The file's bytes, to find members in.
-        non_finite_members: Members that are NaN, infinite or out of range.
         stamp: The file that was read.
         file_state: The last check of the file for changes.
     """
@@ -39,7 +38,6 @@ class LoadedConfig:
     problem: VibesError | None = None
     members: Members = field(default_factory=dict, repr=False)
     data: bytes = field(default=b"", repr=False)
-    non_finite_members: tuple[str, ...] = ()
     stamp: FileStamp | None = field(default=None, repr=False)
     file_state: FileState = field(default_factory=FileState, repr=False, compare=False)
 
@@ -78,13 +76,7 @@ class LoadedConfig:
             return Policy(), ()
         config, problems = self._validated
         policy, unusable = read_policy(config, self.members)
-        findings = [
-            Problem(field, "expected a finite number", "number")
-            for field in self.non_finite_members
-        ]
-        findings += [
-            problem for problem in problems if problem.field not in self.non_finite_members
-        ]
+        findings = list(problems)
         if len(config.exclude_patterns) > MAX_PATTERNS:
             message = f"only the first {MAX_PATTERNS} patterns are used"
             findings.append(Problem(f"exclude_patterns.{MAX_PATTERNS}", message, "policy"))
@@ -125,14 +117,8 @@ def load_config(directory: AuditDir, previous: LoadedConfig | None = None) -> Lo
 
 def parse_config(content: bytes) -> LoadedConfig:
     """Return the policy in the bytes of a `config.json`. Never raises."""
-    non_finite: list[str] = []
     try:
         members = parse_object(content)
-    except MalformedJson:
-        try:
-            members, non_finite = parse_object_allowing_non_finite(content)
-        except MalformedJson as error:
-            return LoadedConfig(present=True, problem=error, data=content)
-    return LoadedConfig(
-        present=True, members=members, data=content, non_finite_members=tuple(non_finite)
-    )
+    except MalformedJson as error:
+        return LoadedConfig(present=True, problem=error, data=content)
+    return LoadedConfig(present=True, members=members, data=content)

@@ -205,7 +205,7 @@ def enable_risk_scoring(directory: AuditDir) -> bool:
     if isinstance(scoring, dict) and scoring.get("enabled") is True:
         return False
     by_hand = 'add "risk_scoring": {"enabled": true} to it'
-    if config.problem is not None or config.non_finite_members:
+    if config.problem is not None:
         raise RefusedWrite(f"cannot change {directory.config}: it is not valid", hint=by_hand)
     if config.data != _encode_config(config.members) or not isinstance(scoring, dict | None):
         raise RefusedWrite(
