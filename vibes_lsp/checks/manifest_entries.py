@@ -15,7 +15,7 @@ from vibes_lsp.errors import BrokenBlob, EscapingBlob, MalformedJson, MissingBlo
 from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.hashing import ContextVariant, explain_context_hash
 from vibes_lsp.model.members import JsonValue, Members, text
-from vibes_lsp.model.secrets import MaskingRules, secret_kinds
+from vibes_lsp.model.secrets import secret_kinds
 from vibes_lsp.model.validation import entry_problems
 from vibes_lsp.model.vocabulary import AssuranceLevel, ContextType
 from vibes_lsp.store.reasoning import (
@@ -221,7 +221,7 @@ def _check_privacy(
     if any(_HOME.search(value) for _, value in texts):
         tally.at_home += 1
         tally.first_at_home = tally.first_at_home or key
-    rules = MaskingRules(allow=context.config.config.redaction.allow)
+    rules = context.config.config.redaction
     secrets = {(member, kind) for member, value in texts for kind in secret_kinds(value, rules)}
     for member, kind in sorted(secrets):
         message = f"{member} may contain a secret: {kind}"

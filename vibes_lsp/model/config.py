@@ -53,7 +53,13 @@ class RiskScoring:
 
 @dataclass(frozen=True, slots=True)
 class Redaction:
-    """Texts to mask besides known secrets, and texts to keep."""
+    """A project's additions to the known secrets.
+
+    Attributes:
+        mask: Texts to mask; `*` matches any characters but white space.
+        allow: Exact texts that are not secrets. A match stays only when all of it lies inside one
+            of them, so that no longer secret is exposed; private keys are always masked.
+    """
 
     mask: Sequence[str] = ()
     allow: Sequence[str] = ()

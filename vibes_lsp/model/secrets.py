@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, chain
 from typing import Final, TypeAlias
 
+from vibes_lsp.model.config import Redaction
 from vibes_lsp.model.secret_formats import FORMATS, PATTERNS, PRIVATE_KEY, private_keys
 from vibes_lsp.model.secret_keywords import keyword_spans
 
@@ -29,29 +29,15 @@ _LINE_END: Final = re.compile("[\r\n]")
 _Span: TypeAlias = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class MaskingRules:
-    """A project's additions to the known secrets.
-
-    Attributes:
-        mask: Texts to mask; `*` matches any characters but white space.
-        allow: Exact texts that are not secrets. A match stays only when all of it lies inside one
-            of them, so that no longer secret is exposed; private keys are always masked.
-    """
-
-    mask: Sequence[str] = ()
-    allow: Sequence[str] = ()
+_KNOWN_ONLY: Final = Redaction()
 
 
-NO_MASKING_RULES: Final = MaskingRules()
-
-
-def secret_kinds(text: str, rules: MaskingRules = NO_MASKING_RULES) -> set[str]:
+def secret_kinds(text: str, rules: Redaction = _KNOWN_ONLY) -> set[str]:
     """Return the kinds of secret that a text seems to contain."""
     return {kind for kind, _ in _known_secrets(text, rules)}
 
 
-def mask_secrets(text: str, rules: MaskingRules = NO_MASKING_RULES) -> tuple[str, int]:
+def mask_secrets(text: str, rules: Redaction = _KNOWN_ONLY) -> tuple[str, int]:
     """Return a text with `MASK` in place of every secret, and the number of secrets.
 
     Masking the result again changes nothing.
@@ -67,7 +53,7 @@ def mask_secrets(text: str, rules: MaskingRules = NO_MASKING_RULES) -> tuple[str
     return masked, count + more
 
 
-def _all_spans(text: str, rules: MaskingRules) -> list[_Span]:
+def _all_spans(text: str, rules: Redaction) -> list[_Span]:
     spans = [span for _, span in _known_secrets(text, rules)]
     own = list(_project_spans(text, rules))
     if own:
@@ -76,7 +62,7 @@ def _all_spans(text: str, rules: MaskingRules) -> list[_Span]:
     return sorted(spans)
 
 
-def _known_secrets(text: str, rules: MaskingRules) -> Iterator[tuple[str, _Span]]:
+def _known_secrets(text: str, rules: Redaction) -> Iterator[tuple[str, _Span]]:
     """Yield kind and span of the known secrets of a text that the rules do not allow."""
     allowed = _Spans(_allowed_spans(text, rules))
     for kind, span in chain(_tokens(text), keyword_spans(text)):
@@ -148,11 +134,11 @@ class _Spans:
         return before > 0 and self._furthest[before - 1] >= span[1]
 
 
-def _allowed_spans(text: str, rules: MaskingRules) -> Iterator[_Span]:
+def _allowed_spans(text: str, rules: Redaction) -> Iterator[_Span]:
     return (place for allowed in rules.allow for place in _occurrences(allowed, text))
 
 
-def _project_spans(text: str, rules: MaskingRules) -> Iterator[_Span]:
+def _project_spans(text: str, rules: Redaction) -> Iterator[_Span]:
     """Yield the spans that match the project's mask patterns."""
     words: list[_Span] | None = None
     for pattern in rules.mask:

@@ -13,7 +13,7 @@ from typing import Final
 
 from vibes_lsp.anchors.text import replace_invalid
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.model.secrets import MaskingRules, mask_secrets
+from vibes_lsp.model.secrets import mask_secrets
 from vibes_lsp.model.vocabulary import (
     AssuranceLevel,
     CommandType,
@@ -49,7 +49,7 @@ def lines_with_secrets(context: RecordingContext, lines: Sequence[str]) -> froze
     if os.environ.get(REDACTION) == "off":
         return frozenset()
     redaction = context.config.config.redaction
-    masked, count = mask_secrets("\n".join(lines), MaskingRules(redaction.mask, redaction.allow))
+    masked, count = mask_secrets("\n".join(lines), redaction)
     if not count:
         return frozenset()
     kept = set(masked.split("\n"))
@@ -162,7 +162,7 @@ class Entries:
         if os.environ.get(REDACTION) == "off":
             return text
         redaction = self.context.config.config.redaction
-        masked, count = mask_secrets(text, MaskingRules(redaction.mask, redaction.allow))
+        masked, count = mask_secrets(text, redaction)
         self.masked += count
         return masked
 

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vibes_lsp.model.config import validate_config
-from vibes_lsp.model.secrets import MASK, MaskingRules, mask_secrets
+from vibes_lsp.model.config import Redaction, validate_config
+from vibes_lsp.model.secrets import MASK, mask_secrets
 
 
 @pytest.mark.parametrize("text", ["key acme-1", "acme- x", "   ", ""])
 @pytest.mark.parametrize("mask", [" acme-*", "acme-* ", "acme -*", "     *", "****", "*", ""])
 def test_a_mask_that_no_word_contains_masks_nothing(mask: str, text: str) -> None:
-    assert mask_secrets(text, MaskingRules(mask=[mask], allow=[mask])) == (text, 0)
+    assert mask_secrets(text, Redaction(mask=[mask], allow=[mask])) == (text, 0)
 
 
 MASKS = [
@@ -66,7 +66,7 @@ def test_masks_of_a_project_mask_what_they_match_and_nothing_else(
 ) -> None:
     config, _ = validate_config({"redaction": {"mask": [*masks]}})
     valid = config.redaction.mask
-    masked, _ = mask_secrets(line_end.join(lines), MaskingRules(mask=valid))
+    masked, _ = mask_secrets(line_end.join(lines), Redaction(mask=valid))
     assert [found for mask in valid for found in _matches(mask, masked)] == []
     plain = {line for line in PLAIN_LINES if not any(_matches(mask, line) for mask in valid)}
     before = [line for line in lines if line in plain]

@@ -16,13 +16,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vibes_lsp.model.config import Redaction
 from vibes_lsp.model.secret_formats import FORMATS, PATTERNS, Format
 from vibes_lsp.model.secret_keywords import is_reference
 from vibes_lsp.model.secrets import (
     MASK,
     SHORTEST_MATCH,
     SHORTEST_TOKEN,
-    MaskingRules,
     mask_secrets,
     secret_kinds,
 )
@@ -395,7 +395,7 @@ def test_masking_is_idempotent_for_parts_and_project_texts(
     one: str, two: str, cut: int, mask: list[str]
 ) -> None:
     text = one[: cut % (len(one) + 1)] + two
-    rules = MaskingRules(mask=mask, allow=[one[:9]] if one[:9] else [])
+    rules = Redaction(mask=mask, allow=[one[:9]] if one[:9] else [])
     masked, _ = mask_secrets(text, rules)
     assert mask_secrets(masked, rules) == (masked, 0)
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.unit.recording.projects import PROMPT, Project, new_project, session_origin
-from vibes_lsp.model.secrets import MASK, MaskingRules, mask_secrets, secret_kinds
+from vibes_lsp.model.config import Redaction
+from vibes_lsp.model.secrets import MASK, mask_secrets, secret_kinds
 from vibes_lsp.recording import (
     Command,
     CommandType,
@@ -149,28 +150,28 @@ OTHER_KEY = "AKIAIOSFODNN7EXAMPLF"
 @pytest.mark.parametrize(
     ("rules", "text", "masked"),
     [
-        (MaskingRules(mask=["hunter2"]), "say hunter2, hunter22", (f"say {MASK}, {MASK}2", 2)),
-        (MaskingRules(mask=["the old pass"]), "it is the old pass.", (f"it is {MASK}.", 1)),
-        (MaskingRules(mask=["ACME-*"]), "ACME-1;x ACME-\nACME-2", (f"{MASK} {MASK}\n{MASK}", 3)),
-        (MaskingRules(mask=["*.corp.example"]), "at db.corp.example:80", (f"at {MASK}:80", 1)),
-        (MaskingRules(mask=["key*end*"]), "key1end2 key1 end", (f"{MASK} key1 end", 1)),
-        (MaskingRules(mask=["wxyz*"]), "nothing", ("nothing", 0)),
-        (MaskingRules(allow=[KEY_ID]), f"{KEY_ID} {OTHER_KEY}", (f"{KEY_ID} {MASK}", 1)),
+        (Redaction(mask=["hunter2"]), "say hunter2, hunter22", (f"say {MASK}, {MASK}2", 2)),
+        (Redaction(mask=["the old pass"]), "it is the old pass.", (f"it is {MASK}.", 1)),
+        (Redaction(mask=["ACME-*"]), "ACME-1;x ACME-\nACME-2", (f"{MASK} {MASK}\n{MASK}", 3)),
+        (Redaction(mask=["*.corp.example"]), "at db.corp.example:80", (f"at {MASK}:80", 1)),
+        (Redaction(mask=["key*end*"]), "key1end2 key1 end", (f"{MASK} key1 end", 1)),
+        (Redaction(mask=["wxyz*"]), "nothing", ("nothing", 0)),
+        (Redaction(allow=[KEY_ID]), f"{KEY_ID} {OTHER_KEY}", (f"{KEY_ID} {MASK}", 1)),
         (
-            MaskingRules(allow=["postgres://ada:hunter2@localhost"]),
+            Redaction(allow=["postgres://ada:hunter2@localhost"]),
             "postgres://ada:hunter2@localhost/x",
             ("postgres://ada:hunter2@localhost/x", 0),
         ),
         (
-            MaskingRules(mask=[KEY_ID], allow=[f"id {KEY_ID}"]),
+            Redaction(mask=[KEY_ID], allow=[f"id {KEY_ID}"]),
             f"id {KEY_ID}, {KEY_ID}",
             (f"id {KEY_ID}, {MASK}", 1),
         ),
-        (MaskingRules(allow=[KEY]), KEY, (MASK, 1)),
+        (Redaction(allow=[KEY]), KEY, (MASK, 1)),
     ],
 )
 def test_a_project_configures_mask_and_allow(
-    rules: MaskingRules, text: str, masked: tuple[str, int]
+    rules: Redaction, text: str, masked: tuple[str, int]
 ) -> None:
     assert mask_secrets(text, rules) == masked
     assert not secret_kinds(masked[0], rules)
@@ -183,7 +184,7 @@ def test_a_project_configures_mask_and_allow(
 )
 def test_allow_needs_the_whole_secret(allow: list[str]) -> None:
     text = f"{KEY_ID} and ghp_{'a1B2' * 9}"
-    assert mask_secrets(text, MaskingRules(allow=allow)) == (f"{MASK} and {MASK}", 2)
+    assert mask_secrets(text, Redaction(allow=allow)) == (f"{MASK} and {MASK}", 2)
 
 
 @given(st.text("ab* ", max_size=40), st.text("ab", min_size=4, max_size=9))
@@ -192,11 +193,11 @@ def test_a_pattern_matches_like_a_simple_implementation(text: str, words: str) -
     simple = re.sub(
         r"\S*?".join(map(re.escape, pattern.split("*"))), lambda _: MASK, text.replace("*", "c")
     )
-    assert mask_secrets(text.replace("*", "c"), MaskingRules(mask=[pattern]))[0] == simple
+    assert mask_secrets(text.replace("*", "c"), Redaction(mask=[pattern]))[0] == simple
 
 
 def test_no_pattern_is_slow() -> None:
-    rules = MaskingRules(mask=["a*" * 90 + "bbbb", *(f"{number:04}*" for number in range(99))])
+    rules = Redaction(mask=["a*" * 90 + "bbbb", *(f"{number:04}*" for number in range(99))])
     assert mask_secrets("a" * 50_000, rules) == ("a" * 50_000, 0)
 
 
