@@ -119,7 +119,7 @@ def added_lines(
         "--",
         literal_pathspec(name),
     )
-    with git_lines(repository.root, *arguments, patience=patience, bounded=True) as lines:
+    with git_lines(repository.root, *arguments, patience=patience) as lines:
         commit, added, is_content = "", b"+", False
         for line in lines:
             if line.startswith(_MARK):

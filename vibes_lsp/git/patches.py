@@ -78,7 +78,7 @@ def commit_patch(repository: Repository, parent: str, commit: str) -> list[FileP
         HistoryUnavailable: Git fails.
     """
     arguments = ("diff-tree", "-r", *_OPTIONS, parent, commit, "--")
-    with git_lines(repository.root, *arguments, patience=GIT, bounded=True) as lines:
+    with git_lines(repository.root, *arguments, patience=GIT) as lines:
         return _read(lines)
 
 

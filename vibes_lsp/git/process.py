@@ -198,7 +198,6 @@ def git_lines(
     *arguments: str,
     patience: Wait | None = None,
     nul_separated: bool = False,
-    bounded: bool = False,
 ) -> Iterator[Iterator[bytes]]:
     """Run git and iterate over its output while it runs, for output as large as a log.
 
@@ -206,8 +205,7 @@ def git_lines(
         folder: The working directory.
         *arguments: The command.
         patience: A wait for all of it. Git is killed at its limit, which counts as a failure.
-        nul_separated: Whether the command has `-z`: yields its fields, not lines.
-        bounded: Whether lines may be of any length; see `bounded_lines`.
+        nul_separated: Whether the command has `-z`: yields its fields, not `bounded_lines`.
 
     Raises:
         HistoryUnavailable: Git is missing, or on exit: the command failed.
@@ -219,10 +217,7 @@ def git_lines(
         watchdog.daemon = True
         watchdog.start()
     try:
-        if nul_separated:
-            yield _split_at_nul(output)
-        else:
-            yield bounded_lines(output) if bounded else iter(output)
+        yield _split_at_nul(output) if nul_separated else bounded_lines(output)
         if not output.read(1) and process.wait():  # a reader may stop early
             raise _failure(folder, b"", arguments)
     finally:

@@ -170,7 +170,7 @@ class Repository:
         """
         blob = self._blob(commit, self.prefix_of(folder) + name)
         if blob is not None:
-            with git_lines(self.root, "cat-file", "blob", blob, bounded=True) as lines:
+            with git_lines(self.root, "cat-file", "blob", blob) as lines:
                 yield from lines
 
     def _blob(self, commit: str, name: str) -> str | None:

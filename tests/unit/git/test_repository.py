@@ -169,12 +169,9 @@ def test_a_failure_says_which_command_failed_and_why(repository: Repository) -> 
         run_git(repository.path, "-c", "tag.gpgSign=false", "rev-parse", "HEAD~5")
 
 
-def test_files_larger_than_the_reader_takes_are_read(
-    repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_larger_than_the_reader_takes_are_read(repository: Repository) -> None:
     path = repository.write("a.txt", "one\ntwo\n" * 1000)
     commit = repository.commit("First")
-    monkeypatch.setattr("vibes_lsp.git.repository._MAX_IN_MEMORY", 4)
     found = open_repository(repository.path)
     assert found is not None
     lines = found.read_lines_below(commit, repository.path, "a.txt")
