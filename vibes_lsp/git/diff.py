@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.git.objects import TreeEntry
@@ -76,8 +76,6 @@ _OPTIONS: Final = (
     "--ignore-submodules=all",
 )
 _STAGED: Final = ("diff-index", "--cached", "--ita-invisible-in-index")
-_FILES: Final = frozenset({b"100644", b"100755", b"100664"})
-_ZERO: Final = frozenset(b"0")
 _EMPTY_TREES: Final = {
     40: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     64: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
@@ -192,17 +190,34 @@ def _since(repository: Repository, base: str, touched: Iterable[str]) -> list[Di
     return [replace(file, new=None) for file in staged.values()]
 
 
-@dataclass(frozen=True, slots=True)
-class TreeChange:
-    """What differs at a path between two commits.
+class TreeChange(NamedTuple):
+    """What differs at a path between two trees, or between a tree and an index.
 
     Attributes:
-        before: The entry of the older commit; None if it has no file there.
-        now: The entry of the newer commit; None if it has no file there.
+        name: The path, from the top of the work tree.
+        old_name: The path in the older tree; another one for a file that was renamed or copied.
+        before: The entry of the older tree; None if it has no file there.
+        now: The entry of the newer tree; None if it has no file there.
     """
 
+    name: str
+    old_name: str
     before: TreeEntry | None
     now: TreeEntry | None
+
+
+def read_changes(listed: bytes) -> Iterator[TreeChange]:
+    """Yield what `git diff-tree -z --raw` and `git diff-index -z --raw` list.
+
+    That is `:MODE MODE OBJECT OBJECT STATUS`, a path, and after a rename or copy the new path.
+    """
+    parts = iter(listed.split(b"\0")[:-1])
+    for part in parts:
+        old_mode, mode, old, new, status = part.decode("ascii").removeprefix(":").split(" ")
+        old_name = name = next(parts).decode("utf-8", "surrogateescape")
+        if status[0] in "RC":
+            name = next(parts).decode("utf-8", "surrogateescape")
+        yield TreeChange(name, old_name, _entry(old_mode, old), _entry(mode, new))
 
 
 def tree_changes(
@@ -236,14 +251,11 @@ def tree_changes(
         "--",
         *([literal_pathspec(prefix.rstrip("/"))] if prefix else ()),
     )
-    parts = listed.split(b"\0")
-    changes: dict[str, TreeChange] = {}
-    for line, path in zip(parts[0::2], parts[1::2], strict=False):
-        name = path.decode("utf-8", "surrogateescape")
-        if name.startswith(prefix):
-            old_mode, mode, old, new, _ = line.decode("ascii").removeprefix(":").split(" ")
-            changes[name[len(prefix) :]] = TreeChange(_entry(old_mode, old), _entry(mode, new))
-    return changes
+    return {
+        change.name[len(prefix) :]: change
+        for change in read_changes(listed)
+        if change.name.startswith(prefix)
+    }
 
 
 def _entry(mode: str, identifier: str) -> TreeEntry | None:
@@ -257,25 +269,11 @@ def _listed(
         listed = run_git(repository.root, *command, *_OPTIONS, BY_SIMILARITY, *commits, "--")
     except HistoryUnavailable:
         listed = run_git(repository.root, *command, *_OPTIONS, BY_HASH, *commits, "--")
-    return list(_read(iter(listed.split(b"\0")[:-1])))
-
-
-def _read(parts: Iterator[bytes]) -> Iterator[DiffEntry]:
-    """Parse `:MODE MODE OBJECT OBJECT STATUS`, a path, and after a rename or copy the new path."""
-    for part in parts:
-        old_mode, mode, old, new, status = part.removeprefix(b":").split(b" ")
-        old_name = next(parts).decode("utf-8", "surrogateescape")
-        name = (
-            next(parts).decode("utf-8", "surrogateescape")
-            if status[:1] in {b"R", b"C"}
-            else old_name
-        )
-        if mode not in _FILES:
-            continue
-        known = old_mode in _FILES
-        yield DiffEntry(
-            name,
-            old_name if known else None,
-            old.decode() if known else None,
-            new.decode() if set(new) - _ZERO else None,
-        )
+    entries: list[DiffEntry] = []
+    for name, old_name, before, now in read_changes(listed):
+        if now is not None and now.is_file:
+            new = now.id if now.id.strip("0") else None
+            is_known = before is not None and before.is_file
+            old = before.id if before is not None and is_known else None
+            entries.append(DiffEntry(name, old_name if is_known else None, old, new))
+    return entries

@@ -264,18 +264,12 @@ class GitObjects:
 
     def _object(self, name: str, limit: int | None = None) -> _Object | None:
         with self._lock:
-            was_running = self._process is not None
-            try:
-                return self._ask(name, limit)
-            except (OSError, ValueError):
-                self._stop()
-            if not was_running:
-                return None
-            try:  # the process died since the last request
-                return self._ask(name, limit)
-            except (OSError, ValueError):
-                self._stop()
-                return None
+            for _ in range(2):  # git may have died since the last request
+                try:
+                    return self._ask(name, limit)
+                except (OSError, ValueError):
+                    self._stop()
+            return None
 
     def _ask(self, name: str, limit: int | None) -> _Object | None:
         """Send one request and read the answer.

@@ -14,6 +14,7 @@ from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.git.attribute_files import NOT_SET, attribute_values
+from vibes_lsp.git.diff import read_changes
 from vibes_lsp.git.process import literal_pathspec, run_git, without_filters
 from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.store.files import read_file
@@ -222,14 +223,10 @@ class CommitIndex:
         """Return `MODE HASH` of the files that differ from a commit's, by path."""
         index = self.index_files[0]
         listed = run_git(self.repository.root, "diff-index", *_STAGED, commit, "--", index=index)
-        fields = listed.split(b"\0")
-        differing: dict[str, str] = {}
-        for change, name in zip(fields[0::2], fields[1::2], strict=False):
-            _, mode, _, blob, _ = change.decode("ascii").split(" ")
-            differing[name.decode("utf-8", "surrogateescape")] = (
-                f"{mode} {blob}" if int(mode) else ""
-            )
-        return differing
+        return {
+            name: "" if now is None else f"{now.mode} {now.id}"
+            for name, _, _, now in read_changes(listed)
+        }
 
     def stage(
         self, changed: Iterable[Path], new: Iterable[Path] = ()

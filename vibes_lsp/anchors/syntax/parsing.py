@@ -51,11 +51,7 @@ class ByteLines:
     """Numbers the lines of a text by their bytes. They end at LF alone, unlike in some grammars."""
 
     def __init__(self, source: bytes) -> None:
-        self._starts = [0]
-        place = source.find(b"\n") + 1
-        while place:
-            self._starts.append(place)
-            place = source.find(b"\n", place) + 1
+        self._starts = [0, *(match.end() for match in re.finditer(b"\n", source))]
 
     def number(self, byte: int) -> int:
         """Return the 1-based line of a byte."""
