@@ -8,7 +8,6 @@ In the log, one above each annotation: where its lines are now.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Final
 
@@ -46,7 +45,7 @@ from vibes_lsp.reports.review_queue import is_rejected
 _MAX_LENSES: Final = 1000
 _MAX_PATH: Final = 200
 _MAX_RESOLVED: Final = 100
-"""Lenses of a log that have text at once, for clients that would flicker."""
+"""Lenses of a document that have text at once, for clients that would flicker."""
 _ANNOTATIONS: Final = frozenset({RecordType.LINE, RecordType.FUNCTION})
 
 
@@ -57,44 +56,48 @@ def register(server: Server) -> None:
     async def lenses(ls: Server, params: types.CodeLensParams) -> list[types.CodeLens]:
         if not ls.settings.code_lens:
             return []
-        knowledge = await ls.knowledge.about(params.text_document.uri)
+        uri = params.text_document.uri
+        knowledge = await ls.knowledge.about(uri)
         claims = [] if knowledge is None else _knowledge_lenses(ls, knowledge)
-        snapshot = ls.projects.snapshot(params.text_document.uri)
-        if snapshot is not None and snapshot.trail.is_indexing:
-            return [types.CodeLens(FIRST_LINE, types.Command(INDEXING, "")), *claims]
-        if snapshot is None:
-            in_log = await _log_lenses(ls, params.text_document.uri)
-            return [*in_log, *_attestation_lens(ls, params.text_document.uri), *claims]
-        return [*_lenses(ls, snapshot), *claims]
+        snapshot = ls.projects.snapshot(uri)
+        audit_file = None if snapshot is not None else ls.projects.audit_file(uri)
+        if snapshot is not None:
+            own_lenses = _lenses(snapshot, ls.settings.lens_band)
+        else:
+            own_lenses = [*_log_lenses(ls, uri), *_attestation_lens(ls, uri)]
+        if own_capability(ls.client_capabilities, "resolvedLenses") is True:
+            places = None if audit_file is None else RecordPlaces(ls, audit_file[0])
+            for lens in own_lenses[:_MAX_RESOLVED]:
+                await _resolve(ls, lens, places)
+        return [*own_lenses, *claims]
 
     @server.feature(types.CODE_LENS_RESOLVE)
     async def resolve(ls: Server, lens: types.CodeLens) -> types.CodeLens:
-        members = lens.data if isinstance(lens.data, dict) else {}
-        if lens.command is None and isinstance(members.get("log"), str):
-            line, identifier = lens.range.start.line, members.get("id")
-            lens.command = await _log_command(ls, members["log"], line, identifier)
-        elif lens.command is None:
-            lens.command = _resolved(ls, members.get("uri"), members.get("ids"))
+        await _resolve(ls, lens)
         return lens
 
 
-async def _log_lenses(ls: Server, uri: str) -> list[types.CodeLens]:
-    """Return the lenses of a log, one at each annotation; the first with text where clients ask."""
+async def _resolve(ls: Server, lens: types.CodeLens, places: RecordPlaces | None = None) -> None:
+    members = lens.data if isinstance(lens.data, dict) else {}
+    if lens.command is not None:
+        return
+    if isinstance(members.get("log"), str):
+        line, identifier = lens.range.start.line, members.get("id")
+        lens.command = await _log_command(ls, members["log"], line, identifier, places)
+    else:
+        lens.command = _command(ls, members.get("uri"), members.get("ids"))
+
+
+def _log_lenses(ls: Server, uri: str) -> list[types.CodeLens]:
+    """Return the lenses of a log, one at each annotation."""
     audit_file, document = ls.projects.audit_file(uri), ls.documents.get(uri)
     if audit_file is None or document is None or audit_file[1] != audit_file[0].directory.log.name:
         return []
-    places = RecordPlaces(ls, audit_file[0])
-    is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
-    lenses: list[types.CodeLens] = []
-    for record in outline_log(document):
-        if record.type in _ANNOTATIONS:
-            lens = types.CodeLens(_start_of(record.line))
-            if is_resolved and len(lenses) < _MAX_RESOLVED:
-                lens.command = await _log_command(ls, uri, record.line, record.id, places)
-            else:
-                lens.data = {"log": uri, "id": record.id}
-            lenses.append(lens)
-    return lenses
+    return [
+        types.CodeLens(_start_of(record.line), data={"log": uri, "id": record.id})
+        for record in outline_log(document)
+        if record.type in _ANNOTATIONS
+    ]
 
 
 def _start_of(line: int) -> types.Range:
@@ -103,7 +106,7 @@ def _start_of(line: int) -> types.Range:
 
 
 async def _log_command(
-    ls: Server, uri: str, line: int, identifier: object, places: RecordPlaces | None = None
+    ls: Server, uri: str, line: int, identifier: object, places: RecordPlaces | None
 ) -> types.Command:
     """Return where the lines of a record are now, with the command that goes there."""
     document = ls.documents.get(uri)
@@ -166,21 +169,6 @@ def _knowledge_lenses(ls: Server, knowledge: DocumentKnowledge) -> list[types.Co
     return lenses
 
 
-def _by_line(
-    snapshot: DocumentSnapshot, lowest: Band | None
-) -> list[tuple[int, Sequence[Placement]]]:
-    """Return the annotations that have a lens, by the first line that is theirs, newest first."""
-    by_line: dict[int, list[Placement]] = {}
-    for placement in snapshot.placements:
-        line = placement.located.start if placement.is_claim else None
-        if line is not None and _has_lens(snapshot, placement, lowest):
-            by_line.setdefault(line, []).append(placement)
-    return [
-        (line, sorted(begun, key=lambda annotation: annotation.lineage.rank, reverse=True))
-        for line, begun in sorted(by_line.items())
-    ]
-
-
 def _has_lens(snapshot: DocumentSnapshot, placement: Placement, lowest: Band | None) -> bool:
     """Return whether an annotation needs attention; always without a lowest band."""
     if lowest is None or placement.is_pending:
@@ -193,21 +181,23 @@ def _has_lens(snapshot: DocumentSnapshot, placement: Placement, lowest: Band | N
     return band is not None and Band(band).reaches(lowest)
 
 
-def _lenses(ls: Server, snapshot: DocumentSnapshot) -> list[types.CodeLens]:
-    is_resolved = own_capability(ls.client_capabilities, "resolvedLenses") is True
-    lenses = []
-    for line, begun in _by_line(snapshot, ls.settings.lens_band)[:_MAX_LENSES]:
-        lens = types.CodeLens(_start_of(line - 1))
-        if is_resolved:
-            lens.command = _command(ls, snapshot, begun)
-        else:
-            ids = [placement.current.id for placement in begun]
-            lens.data = {"uri": snapshot.uri, "ids": ids}
-        lenses.append(lens)
-    return lenses
+def _lenses(snapshot: DocumentSnapshot, lowest: Band | None) -> list[types.CodeLens]:
+    """Return a lens at the first line of annotations that need attention."""
+    if snapshot.trail.is_indexing:
+        return [types.CodeLens(FIRST_LINE, types.Command(INDEXING, ""))]
+    by_line: dict[int, list[str]] = {}
+    for placement in snapshot.placements:
+        line = placement.located.start if placement.is_claim else None
+        if line is not None and _has_lens(snapshot, placement, lowest):
+            by_line.setdefault(line, []).append(placement.current.id)
+    return [
+        types.CodeLens(_start_of(line - 1), data={"uri": snapshot.uri, "ids": identifiers})
+        for line, identifiers in sorted(by_line.items())[:_MAX_LENSES]
+    ]
 
 
-def _resolved(ls: Server, uri: object, identifiers: object) -> types.Command:
+def _command(ls: Server, uri: object, identifiers: object) -> types.Command:
+    """Return the text of a lens, with the command that shows its annotations, newest first."""
     snapshot = ls.projects.snapshot(uri) if isinstance(uri, str) else None
     if snapshot is not None and snapshot.trail.is_indexing:
         return types.Command(INDEXING, "")
@@ -217,16 +207,10 @@ def _resolved(ls: Server, uri: object, identifiers: object) -> types.Command:
     begun = [placement for placement in placements if not wanted.isdisjoint(placement.lineage.ids)]
     if snapshot is None or not begun:  # the trail or the text has changed since
         return types.Command("AI", "")
-    return _command(ls, snapshot, begun)
-
-
-def _command(ls: Server, snapshot: DocumentSnapshot, begun: Sequence[Placement]) -> types.Command:
-    """Return the text of a lens, with the command that shows its annotations."""
+    begun.sort(key=lambda placement: placement.lineage.rank, reverse=True)
     edits = [(placement, snapshot.report.placement(placement)) for placement in begun]
-    arguments = {
-        "uri": snapshot.uri,
-        "annotationIds": [placement.current.id for placement in begun],
-    }
+    ids = [placement.current.id for placement in begun]
     is_shown_by_client = has_client_command(ls.client_capabilities, CLIENT_SHOW_ANNOTATIONS)
     command = CLIENT_SHOW_ANNOTATIONS if is_shown_by_client else CommandName.SHOW_HISTORY
-    return types.Command(lens_text(edits, datetime.now(UTC)), str(command), arguments=[arguments])
+    arguments = [{"uri": snapshot.uri, "annotationIds": ids}]
+    return types.Command(lens_text(edits, datetime.now(UTC)), str(command), arguments=arguments)
