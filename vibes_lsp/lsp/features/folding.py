@@ -43,12 +43,9 @@ def register(server: Server) -> None:
             ranges = _brackets(document.content)
         else:
             return None
-        return [types.FoldingRange(*lines) for lines in islice(ranges, _most(ls))]
-
-
-def _most(ls: Server) -> int:
-    limit: int | None = ls.declared("text_document", "folding_range", "range_limit")
-    return _MAX_RANGES if limit is None else min(limit, _MAX_RANGES)
+        limit: int | None = ls.declared("text_document", "folding_range", "range_limit")
+        most = _MAX_RANGES if limit is None else min(limit, _MAX_RANGES)
+        return [types.FoldingRange(*lines) for lines in islice(ranges, most)]
 
 
 def _sessions_and_edges(records: Iterable[OutlinedRecord]) -> Iterator[tuple[int, int]]:

@@ -124,11 +124,14 @@ def _placements(
     described: list[Members] = []
     for placement in chosen:
         facts = snapshot.report.placement(placement, with_prompts=with_prompts)
+        subject = snapshot.subject(str(facts.get("commitHash")))
         described.append(
             {
                 **facts,
                 **age_and_reasons(facts, now),
-                **_subject(snapshot, facts),
+                **(
+                    {} if subject is None else {"commitSubject": single_line(subject, _MAX_SUBJECT)}
+                ),
                 "displayName": display_name(placement, snapshot.text),
                 "stateText": state_text(placement),
                 "label": lens_text([(placement, facts)], now),
@@ -137,12 +140,6 @@ def _placements(
             }
         )
     return described
-
-
-def _subject(snapshot: DocumentSnapshot, facts: Members) -> Members:
-    """Return the subject of an annotation's commit, if the commit was looked up."""
-    subject = snapshot.subject(str(facts.get("commitHash")))
-    return {} if subject is None else {"commitSubject": single_line(subject, _MAX_SUBJECT)}
 
 
 def _with_runs(

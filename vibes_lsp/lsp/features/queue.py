@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from lsprotocol import types
 
 from vibes_lsp.errors import OutdatedIndex, UnreadableFile
 from vibes_lsp.lsp.protocol.extensions import CommandName
-from vibes_lsp.lsp.state.projects import Project
 from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.model.members import Members
 from vibes_lsp.placing.live_risk import Scorer
@@ -27,9 +26,7 @@ from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.found_annotations import FoundAnnotation
 from vibes_lsp.reports.placement_texts import age_and_reasons
 from vibes_lsp.reports.review_queue import ReviewProgress, review_progress, summarise_file
-from vibes_lsp.trail.trail import Trail
 
-_T = TypeVar("_T")
 _MAX_QUEUE: Final = 1000
 _MAX_FILES: Final = 1000
 _PART_INTERVAL: Final = 0.25
@@ -112,8 +109,8 @@ def register(server: Server) -> None:
 
         preview = _Preview(root, None if token is None else partial(send, token))
         try:
-            progress = await _search(
-                ls, project, lambda locator, scorer: review_progress(locator, scorer, preview.add)
+            progress = await ls.search(
+                project, lambda locator, scorer: review_progress(locator, scorer, preview.add)
             )
         finally:
             preview.is_cancelled.set()  # ends the search, if that is not done
@@ -135,7 +132,7 @@ def register(server: Server) -> None:
         await ls.projects.until_indexed(arguments.uris[:_MAX_FILES])
         summaries: list[Members] = []
         for project, uris in ls.projects.owners(arguments.uris[:_MAX_FILES]):
-            numbers = await _search(ls, project, partial(_summaries, list(uris)))
+            numbers = await ls.search(project, partial(_summaries, list(uris)))
             summaries += ({**summary, "uri": uris[str(summary["filePath"])]} for summary in numbers)
         return {"files": summaries}
 
@@ -146,21 +143,6 @@ def _with_uris(root: Path, found_annotations: Sequence[FoundAnnotation]) -> list
         {**facts, **age_and_reasons(facts, now), "uri": (root / str(facts["filePath"])).as_uri()}
         for facts in (annotation.facts for annotation in found_annotations)
     ]
-
-
-async def _search(
-    ls: Server, project: Project, search: Callable[[ProjectLocator, Scorer], _T]
-) -> _T:
-    """Return what a search in files returns, in a thread with a trail of its own; git is asked."""
-    directory, policy, use_git = project.directory, project.snapshot.policy, ls.settings.use_git
-
-    def work() -> _T:
-        trail = Trail(directory, uses_saved=True)
-        with ProjectLocator(trail, use_git=use_git, use_cache=True) as locator:
-            locator.refresh({})
-            return search(locator, Scorer(trail, policy))
-
-    return await ls.run_in_thread(work)
 
 
 def _summaries(paths: Sequence[str], locator: ProjectLocator, scorer: Scorer) -> list[Members]:

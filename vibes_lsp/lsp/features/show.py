@@ -29,12 +29,10 @@ from vibes_lsp.lsp.state.shown_documents import (
     read_version,
     version_uri,
 )
-from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, TrailSnapshot
+from vibes_lsp.lsp.state.snapshots import DocumentSnapshot
 from vibes_lsp.model.escaping import code_block
 from vibes_lsp.model.members import JsonValue, Members
-from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
-from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.diff import ChangedFile, Changes, collect_changes
 from vibes_lsp.reports.placements import (
     describe_edit,
@@ -44,10 +42,8 @@ from vibes_lsp.reports.placements import (
     model_name,
 )
 from vibes_lsp.reports.show import found_as_json
-from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.lookup import look_up
 from vibes_lsp.trail.records import LogRecord
-from vibes_lsp.trail.trail import Trail
 
 _MARKUP: Final = Markup(types.MarkupKind.Markdown)
 _MAX_PROMPT: Final = 300
@@ -153,7 +149,10 @@ def register(server: Server) -> ShownDocuments:  # a list of handlers
     async def show(ls: Server, arguments: ShowArguments) -> dict[str, Any]:
         """Return `{kind, id, record or entry, edges: {out, in}}`, exactly as on disk."""
         project = await ls.indexed_project(arguments.uri)
-        return await ls.run_in_thread(partial(_search, project.directory, arguments.id))
+        return await ls.search(
+            project,
+            lambda locator, _: found_as_json(locator.trail, look_up(locator.trail, arguments.id)),
+        )
 
     @server.command(CommandName.CHANGES)
     async def compare(ls: Server, arguments: ChangesArguments) -> dict[str, Any]:
@@ -168,8 +167,12 @@ def register(server: Server) -> ShownDocuments:  # a list of handlers
         """
         project = await ls.indexed_project(arguments.uri)
         unsaved = {path: document.text for path, document in ls.projects.opened_in(project)}
-        changes = await ls.run_in_thread(
-            partial(_compare, project.directory, project.snapshot, arguments, unsaved)
+        tracking = project.snapshot.config.tracking
+        changes = await ls.search(
+            project,
+            lambda locator, scorer: collect_changes(
+                locator, arguments.base, scorer, tracking, unsaved, is_staged=arguments.staged
+            ),
         )
         text, text_lines = _render_changes(changes, with_prompts=ls.settings.show_prompts)
         root = project.directory.project
@@ -243,29 +246,6 @@ def _line_in_log(placement: Placement) -> int:
             hint="`vibes flush` writes it now",
         )
     return line
-
-
-def _search(directory: AuditDir, prefix: str) -> Members:
-    """Return what a prefix of an id names, in a thread: the whole log is read."""
-    trail = Trail(directory, uses_saved=True)
-    trail.refresh()
-    return found_as_json(trail, look_up(trail, prefix))
-
-
-def _compare(
-    directory: AuditDir,
-    snapshot: TrailSnapshot,
-    arguments: ChangesArguments,
-    unsaved: dict[str, Text],
-) -> Changes:
-    """Compare, in a thread with a trail of its own."""
-    trail, tracking = Trail(directory, uses_saved=True), snapshot.config.tracking
-    trail.refresh()
-    scorer = Scorer(trail, snapshot.policy)
-    with ProjectLocator(trail) as locator:
-        return collect_changes(
-            locator, arguments.base, scorer, tracking, unsaved, is_staged=arguments.staged
-        )
 
 
 def _changed_file(root: Path, file: ChangedFile, text_lines: Mapping[_Place, int]) -> Members:

@@ -30,7 +30,10 @@ from vibes_lsp.lsp.state.projects import Project, Projects
 from vibes_lsp.model.escaping import single_line
 from vibes_lsp.model.members import Members
 from vibes_lsp.patience import PROGRESS
+from vibes_lsp.placing.live_risk import Scorer
+from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.store.audit_dir import find_audit_dir
+from vibes_lsp.trail.trail import Trail
 
 _logger = logging.getLogger(__name__)
 _MAX_NAME: Final = 200
@@ -205,6 +208,19 @@ class Server(LanguageServer):
     async def run_in_thread(self, work: Callable[[], _T]) -> _T:
         """Return what a function returns, which runs in a thread."""
         return await asyncio.get_running_loop().run_in_executor(self.thread_pool, work)
+
+    async def search(self, project: Project, search: Callable[[ProjectLocator, Scorer], _T]) -> _T:
+        """Return what a search in a project returns, in a thread with a trail of its own."""
+        directory, policy = project.directory, project.snapshot.policy
+        use_git = self.settings.use_git
+
+        def work() -> _T:
+            trail = Trail(directory, uses_saved=True)
+            with ProjectLocator(trail, use_git=use_git, use_cache=True) as locator:
+                locator.refresh({})
+                return search(locator, Scorer(trail, policy))
+
+        return await self.run_in_thread(work)
 
     def attestation_about(self, uri: str) -> tuple[AttestationState, str] | None:
         """Return the attestation of the trail that an audit file is part of, and the file's name.
