@@ -13,7 +13,7 @@ from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
 from vibes_lsp.cli.pager import paged
 from vibes_lsp.cli.project import audit_directory, now
-from vibes_lsp.doctor.diagnosis import diagnose, diagnose_program
+from vibes_lsp.doctor.diagnosis import diagnose, program_step
 from vibes_lsp.doctor.fixes import Fix, apply_fixes
 from vibes_lsp.doctor.steps import Group, Health, Step
 from vibes_lsp.errors import AuditDirNotFound
@@ -54,7 +54,7 @@ def command(file: Path | None, fix: bool, audit_dir: Path | None, as_json: bool)
     files of ended programs. It names each repair.
     """
     home = current_home()
-    steps = list(diagnose_program())
+    steps = [program_step()]
     fixes: list[Fix] = []
     try:
         directory = _whole_trail(audit_dir)

@@ -17,7 +17,7 @@ from vibes_lsp.agents.setup.agent_hooks import AgentReport, inspect_agent
 from vibes_lsp.agents.setup.configuration import PROGRAM
 from vibes_lsp.agents.setup.hook_configuration import HookState
 from vibes_lsp.checks.finding import pluralize
-from vibes_lsp.doctor.steps import Group, Health, Step, age
+from vibes_lsp.doctor.steps import Group, Health, Step
 from vibes_lsp.ingest.event_log import (
     NO_AGENT,
     NOTHING_TO_RECORD,
@@ -25,6 +25,7 @@ from vibes_lsp.ingest.event_log import (
     LoggedEvent,
     read_event_log,
 )
+from vibes_lsp.model.ages import describe_age
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_beginning
@@ -192,4 +193,4 @@ def _events(
 
 def _age(event: LoggedEvent, now: datetime) -> str:
     moment = parse_timestamp(event.received)
-    return "at an unknown time" if moment is None else age(moment, now)
+    return "at an unknown time" if moment is None else describe_age(moment, now)

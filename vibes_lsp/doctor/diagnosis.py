@@ -22,7 +22,7 @@ from vibes_lsp.checks.files import check_config, check_git_setup, check_log, che
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.checks.hidden_texts import check_hidden_texts
 from vibes_lsp.doctor.agents import agent_steps
-from vibes_lsp.doctor.recording import recording_steps, server_steps
+from vibes_lsp.doctor.recording import recording_steps
 from vibes_lsp.doctor.steps import Group, Health, Step
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.git.project_files import count_foreign, read_source
@@ -43,17 +43,16 @@ from vibes_lsp.store.initialise import REVIEWER_TOOL
 from vibes_lsp.trail.trail import Trail
 
 
-def diagnose_program() -> Iterator[Step]:
-    """Yield the steps that need no trail: versions, and programs that run."""
+def program_step() -> Step:
+    """Return the step that needs no trail: versions."""
     system = f"{platform.system()} {platform.machine()}".strip()
-    yield Step(
+    return Step(
         Group.PROGRAM,
         "program",
         Health.OK,
         f"{REVIEWER_TOOL} {__version__}, Python {platform.python_version()}, {system}, "
         f"{sys.executable}",
     )
-    yield from server_steps()
 
 
 def diagnose(context: CheckContext, home: UserHome, file: Path | None = None) -> Iterator[Step]:

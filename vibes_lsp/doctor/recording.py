@@ -1,25 +1,24 @@
-"""Diagnose how events are recorded: servers that run, what waits, locks and permissions."""
+"""Diagnose how events are recorded: what waits, locks and permissions."""
 
 from __future__ import annotations
 
 import os
 import re
 import stat
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-import vibes_lsp
 from vibes_lsp.checks.finding import pluralize
-from vibes_lsp.doctor.steps import Group, Health, Step, age
+from vibes_lsp.doctor.steps import Group, Health, Step
 from vibes_lsp.errors import UnreadableFile, VibesError
 from vibes_lsp.git.repository import is_tracked
 from vibes_lsp.ingest.hook import MAX_WAITING, is_folding
 from vibes_lsp.maintenance.late_edits import late_edits
 from vibes_lsp.maintenance.waiting_into_log import read_logged
+from vibes_lsp.model.ages import describe_age
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import is_inside, temporary_files
 from vibes_lsp.store.locks import FileLock
@@ -27,69 +26,13 @@ from vibes_lsp.store.waiting import place_of_waiting, records_in_journal
 from vibes_lsp.trail.committed_waiting import read_uncommitted_waiting
 
 FIX: Final = "run `vibes doctor --fix`"
-_SERVER: Final = "vibes-lsp"
-_PROCESSES: Final = Path("/proc")
 _TEMPORARY: Final = re.compile(r"(?:[0-9a-f]{16}|\d{20}-\d+-[0-9a-f]{8}(?:-large)?)\.tmp")
 """The names that this program gives to temporary files."""
-_START_FIELD: Final = 19
-"""The start of a process in its `stat`, among the fields after the name, in clock ticks."""
 _MAX_AGE: Final = 60.0
 """Seconds that an event may wait while a process records in the background."""
 _ABANDONED: Final = 3600.0
 """Seconds after which the program that wrote a temporary file has ended."""
 _MAX_NAMED: Final = 3
-
-
-def server_steps() -> Iterator[Step]:
-    """Yield whether language servers of this user run; only Linux shows that in files."""
-    if not sys.platform.startswith("linux"):
-        return
-    installed = datetime.fromtimestamp(Path(vibes_lsp.__file__).stat().st_mtime, UTC)
-    running = sorted(_running_servers())
-    old = [pid for started, pid in running if started < installed]
-    if old:
-        yield Step(
-            Group.PROGRAM,
-            "language server",
-            Health.NOTE,
-            f"started before this version was installed: process {', '.join(map(str, old))}",
-            "restart the server in the editor",
-        )
-    elif running:
-        number = pluralize(len(running), "process", "processes")
-        yield Step(Group.PROGRAM, "language server", Health.OK, f"{number} running")
-    else:
-        yield Step(
-            Group.PROGRAM,
-            "language server",
-            Health.OK,
-            "none running; hooks and commands record without one",
-        )
-
-
-def _running_servers() -> Iterator[tuple[datetime, int]]:
-    """Yield start and process id of each server of this user."""
-    try:
-        statistics = (_PROCESSES / "stat").read_text(encoding="ascii", errors="replace")
-    except OSError:
-        return
-    booted = next((line.split()[1] for line in statistics.splitlines() if "btime" in line), "0")
-    for folder in _PROCESSES.iterdir():
-        if not folder.name.isdecimal():
-            continue
-        try:
-            words = (folder / "cmdline").read_bytes().split(b"\0")[:2]
-            if folder.stat().st_uid != os.getuid() or _SERVER not in map(_name, words):
-                continue
-            fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
-            ticks = int(fields[_START_FIELD]) / os.sysconf("SC_CLK_TCK")
-        except (OSError, ValueError, IndexError):  # it has ended
-            continue
-        yield datetime.fromtimestamp(int(booted) + ticks, UTC), int(folder.name)
-
-
-def _name(word: bytes) -> str:
-    return Path(os.fsdecode(word)).name
 
 
 def recording_steps(directory: AuditDir, now: datetime) -> Iterator[Step]:
@@ -127,7 +70,7 @@ def _waiting(directory: AuditDir, now: datetime) -> Step:
         )
     oldest = _received(names[0], now)
     seconds = (now - oldest).total_seconds()
-    message = f"{pluralize(len(names), 'event', 'events')}, the oldest received {age(oldest, now)}"
+    message = f"{pluralize(len(names), 'event', 'events')}, the oldest received {describe_age(oldest, now)}"
     if len(names) >= MAX_WAITING:
         return _step(about, Health.PROBLEM, f"{message}; further ones are dropped", FIX)
     if seconds > _MAX_AGE:

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
-from typing import Final
 
-from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.model.members import Members
-
-_UNITS: Final = ((86_400, "day", "days"), (3_600, "hour", "hours"), (60, "minute", "minutes"))
 
 
 class Health(StrEnum):
@@ -59,12 +54,3 @@ class Step:
             "message": self.message,
             "hint": self.hint,
         }
-
-
-def age(moment: datetime, now: datetime) -> str:
-    """Return how long ago something was, such as `2 hours ago`."""
-    seconds = int((now - moment).total_seconds())
-    for length, singular, plural in _UNITS:
-        if seconds >= length:
-            return f"{pluralize(seconds // length, singular, plural)} ago"
-    return f"{pluralize(max(seconds, 0), 'second', 'seconds')} ago"
