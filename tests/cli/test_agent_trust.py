@@ -13,16 +13,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the agents' programs are shell scripts")
 
-ANSWERING = """\
-test "$1" = app-server || {{ echo codex-cli 0.169.0; exit; }}
-while read -r line; do
-    case "$line" in
-        *hooks/list*) echo '{{"method": "noise"}}'; echo 'no JSON'; cat {answer} ;;
-        *initialize*) echo '{{"id": 1, "result": {{}}}}' ;;
-    esac
-done
-"""
-
 
 def trust_of(setup: Setup, slug: str, *options: str, **environment: str) -> dict[str, str]:
     done = setup.run("--agents", slug, "--json", *options, **environment)
@@ -87,54 +77,11 @@ def test_settings_that_cannot_be_read_are_no_trust(setup: Setup) -> None:
     assert trust_of(setup, "copilot-cli")["state"] == "missing"
 
 
-def codex_hook(setup: Setup, status: str, *, enabled: bool = True) -> dict[str, Any]:
-    source = str(setup.project.resolve() / ".codex/hooks.json")
-    hook = {"sourcePath": source, "command": "vibes hook || true", "enabled": enabled}
-    return {**hook, "trustStatus": status}
-
-
-def codex_answers(setup: Setup, hooks: list[dict[str, Any]]) -> None:
-    project = str(setup.project.resolve())
-    answer = {"id": 2, "result": {"data": [{"cwd": project, "hooks": hooks}]}}
-    file = setup.programs / "answer.json"
-    file.write_text(json.dumps(answer) + "\n", encoding="utf-8")
-    setup.add_program("codex", ANSWERING.format(answer=file))
-
-
-def test_codex_is_asked_which_hooks_are_approved(setup: Setup) -> None:
-    foreign = {"sourcePath": "/etc/hooks.json", "command": "make", "trustStatus": "trusted"}
-    trusted, untrusted = codex_hook(setup, "trusted"), codex_hook(setup, "untrusted")
-    codex_answers(setup, [foreign])
-    assert "untrusted project" in trust_of(setup, "codex")["message"]
-    codex_answers(setup, [foreign, trusted, untrusted])
+def test_codex_runs_only_hooks_that_were_approved(setup: Setup) -> None:
+    setup.add_program("codex", f"touch {setup.home}/was-run")
     trust = trust_of(setup, "codex")
-    assert trust["state"] == "missing"
-    assert "1 of 2 hooks are not approved" in trust["message"]
-    assert "/hooks" in trust["hint"]
-    codex_answers(setup, [foreign, trusted, trusted])
-    assert trust_of(setup, "codex")["state"] == "given"
-    codex_answers(setup, [trusted, codex_hook(setup, "trusted", enabled=False)])
-    assert "turned off" in trust_of(setup, "codex")["message"]
-
-
-@pytest.mark.parametrize(
-    "script",
-    ["exit 1", "echo nonsense", "cat > /dev/null", "yes '[]'", "yes | tr -d '\\n'"],
-    ids=["fails", "nonsense", "silent", "endless lines", "endless line"],
-)
-def test_a_codex_that_gives_no_answer_is_unknown(setup: Setup, script: str) -> None:
-    setup.add_program("codex", script)
-    patience = "agent-program=0" if script.startswith("cat") else "unlimited"
-    trust = trust_of(setup, "codex", VIBES_PATIENCE=patience)
     assert trust["state"] == "unknown"
     assert "/hooks" in trust["hint"]
-
-
-def test_a_program_of_the_project_is_never_run(setup: Setup) -> None:
-    setup.programs = setup.project / "bin"
-    setup.programs.mkdir()
-    setup.add_program("codex", f"touch {setup.home}/was-run")
-    assert trust_of(setup, "codex")["state"] == "unknown"
     assert not (setup.home / "was-run").exists()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +15,6 @@ import pytest
 
 from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project
-from tests.waiting import until
 from vibes_lsp.agents.all_agents import AGENTS
 from vibes_lsp.agents.events import Agent
 from vibes_lsp.ingest.fold import fold_events
@@ -109,6 +107,19 @@ def test_an_agent_that_is_not_hooked_up(project: Project, run_vibes: RunVibes) -
     assert done.code == 0
 
 
+@posix_only
+def test_a_program_of_the_project_is_never_run(
+    project: Project, run_vibes: RunVibes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = project.root / "codex"
+    program.write_text(f"#!/bin/sh\ntouch {project.root}/was-run\n", encoding="utf-8")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", os.pathsep.join([str(project.root), os.environ["PATH"]]))
+    done = run_vibes("doctor", "--json", cwd=project.root)
+    assert "installed" in messages(done, "Codex")
+    assert not (project.root / "was-run").exists()
+
+
 def test_each_link_of_an_agent_that_records(project: Project, run_vibes: RunVibes) -> None:
     assert run_vibes("init", "--agents", "claude-code", cwd=project.root).code == 0
     before = run_vibes("doctor", "--json", cwd=project.root)
@@ -121,7 +132,7 @@ def test_each_link_of_an_agent_that_records(project: Project, run_vibes: RunVibe
     assert hooked == ("ok", "hooked up in .claude/settings.json")
     assert trust == ("ok", "trust: the folder is trusted")
     assert last[0] == "ok"
-    assert "ago: PostToolUse Edit: a.py: lines 1 by original text" in last[1]
+    assert last[1].endswith("just now: PostToolUse Edit: a.py: lines 1 by original text")
 
 
 def test_text_is_in_groups_with_what_to_do(project: Project, run_vibes: RunVibes) -> None:
@@ -356,22 +367,3 @@ def test_text_of_the_log_cannot_control_the_terminal(project: Project, run_vibes
     done = run_vibes("doctor", cwd=project.root)
     assert "\x1b" not in done.out
     assert "\u202e" not in done.out
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux shows processes")
-def test_a_running_server_is_shown(project: Project, run_vibes: RunVibes) -> None:
-    with subprocess.Popen(
-        ["vibes-lsp", "-"], executable="/bin/cat", stdin=subprocess.PIPE
-    ) as process:
-        command_line = Path(f"/proc/{process.pid}/cmdline")
-        until(lambda: b"vibes-lsp" in command_line.read_bytes(), "a process", lambda: "no name yet")
-        done = run_vibes("doctor", "--json", cwd=project.root)
-        assert process.stdin is not None
-        process.stdin.close()
-    [(health, message)] = found(done, "language server")
-    if health == "note":  # older servers of this user run as well
-        assert "started before this version was installed" in message
-        assert str(process.pid) not in message
-    else:
-        assert health == "ok"
-        assert re.fullmatch(r"\d+ process(es)? running", message)

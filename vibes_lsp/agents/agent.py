@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -99,23 +99,6 @@ class UserHome:
 
 
 @dataclass(frozen=True, slots=True)
-class HookPlace:
-    """Where our hooks were written, for an agent that wants to trust them.
-
-    Attributes:
-        scope: Whose configuration has them.
-        files: The configuration files.
-        project: The project's folder, with links resolved.
-        home: The person's home.
-    """
-
-    scope: Scope
-    files: Sequence[Path]
-    project: Path
-    home: UserHome
-
-
-@dataclass(frozen=True, slots=True)
 class ServerList:
     """Where an agent lists its MCP servers.
 
@@ -156,7 +139,8 @@ class CodingAgent:
         trust: What it wants before it runs a hook.
         tried: The version that was tried; empty if only its published description is known.
         read_event: Returns what happened by a payload of it; None for nothing to record.
-        check_trust: Returns whether it runs our hooks; None where that cannot be found out.
+        check_trust: Returns whether it runs our hooks, by whose they are, the project with links
+            resolved and the person's home; None where that cannot be found out.
         servers: Its list of MCP servers; None if we write none.
         session: How the session file is read that its events name; None if none is.
         past_sessions: How the files of all its sessions are read; None if none are.
@@ -176,7 +160,7 @@ class CodingAgent:
     trust: TrustStep = TrustStep.NONE
     tried: str = ""
     read_event: Callable[[Members], AgentEvent | None]
-    check_trust: Callable[[HookPlace], Trust] | None = None
+    check_trust: Callable[[Scope, Path, UserHome], Trust] | None = None
     servers: ServerList | None = None
     session: CurrentSession | None = None
     past_sessions: PastSessions | None = None

@@ -12,11 +12,12 @@ from vibes_lsp.agents.agent import (
     IN_SH,
     CodingAgent,
     Form,
-    HookPlace,
+    Scope,
     ServerList,
     Trust,
     TrustState,
     TrustStep,
+    UserHome,
 )
 from vibes_lsp.agents.claude_like import checked_model, read_claude_like_event
 from vibes_lsp.agents.events import (
@@ -154,23 +155,20 @@ def _created(members: Members, original: str | None, response: Members) -> str |
     return text(members, "new_string") if is_created else None
 
 
-def _check_trust(place: HookPlace) -> Trust:
+def _check_trust(_scope: Scope, project: Path, home: UserHome) -> Trust:
     """`.claude.json` has each folder in which its question was answered."""
-    if (
-        read_settings(AGENT.home_folder(place.home) / "settings.json").get("disableAllHooks")
-        is True
-    ):
+    if read_settings(AGENT.home_folder(home) / "settings.json").get("disableAllHooks") is True:
         return Trust(
             TrustState.MISSING,
             "disableAllHooks in its settings turns all hooks off",
             "remove disableAllHooks from its settings.json",
         )
-    moved = place.home.variables.get(_VARIABLE)
-    answers = (Path(moved) if moved else place.home.path) / ".claude.json"
+    moved = home.variables.get(_VARIABLE)
+    answers = (Path(moved) if moved else home.path) / ".claude.json"
     projects = mapping(read_settings(answers), "projects")
     if any(
         mapping(projects, str(folder)).get("hasTrustDialogAccepted") is True
-        for folder in (place.project, *place.project.parents)
+        for folder in (project, *project.parents)
     ):
         return Trust(TrustState.GIVEN, "the folder is trusted")
     return Trust(

@@ -15,16 +15,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp import __version__
 from vibes_lsp.agents.agent import (
     IN_SH,
     CodingAgent,
     Form,
-    HookPlace,
+    Scope,
     ServerList,
     Trust,
     TrustState,
     TrustStep,
+    UserHome,
 )
 from vibes_lsp.agents.claude_like import read_claude_like_event, subagent_key
 from vibes_lsp.agents.events import (
@@ -36,7 +36,6 @@ from vibes_lsp.agents.events import (
     FilesEdited,
     SessionKey,
 )
-from vibes_lsp.agents.installation import ask_program, find_program
 from vibes_lsp.agents.patches import read_unified_diff
 from vibes_lsp.agents.session_files import (
     AgentEdit,
@@ -51,7 +50,6 @@ from vibes_lsp.agents.session_files import (
     parsed,
     resolved,
 )
-from vibes_lsp.agents.setup.hook_configuration import runs_hook
 from vibes_lsp.agents.tool_calls import absolute_path, patched_files
 from vibes_lsp.model.members import JsonValue, Members, integer, mapping, objects, text
 from vibes_lsp.model.paths import PathKind, path_kind
@@ -409,55 +407,14 @@ def _answer(output: JsonValue) -> str:
     return answer if code is None else f"Exit code: {code}"
 
 
-def _check_trust(place: HookPlace) -> Trust:
-    """Codex keeps a hash of each trusted hook, and can be asked which are trusted."""
-    how = (
-        "start `codex` in the project, trust the folder if it asks, and approve the hooks in /hooks"
+def _check_trust(_scope: Scope, _project: Path, _home: UserHome) -> Trust:
+    """Codex keeps a hash of each hook that a person approved."""
+    return Trust(
+        TrustState.UNKNOWN,
+        "it runs only hooks that you approved exactly as they are",
+        "start `codex` in the project, trust the folder if it asks, and approve the hooks in"
+        " /hooks, after each change of the file again",
     )
-    program = find_program(AGENT, place.home)
-    if program is None:
-        return Trust(TrustState.UNKNOWN, "`codex` is not on PATH, so it was not asked", how)
-    hooks = _loaded_hooks(program, place)
-    if hooks is None:
-        return Trust(TrustState.UNKNOWN, "`codex app-server` did not say which it trusts", how)
-    paths = {str(path) for file in place.files for path in (file, file.resolve())}
-    ours = [
-        hook
-        for hook in hooks
-        if text(hook, "sourcePath") in paths and runs_hook(text(hook, "command") or "")
-    ]
-    if not ours:
-        return Trust(TrustState.MISSING, "it does not load hooks from an untrusted project", how)
-    untrusted = sum(text(hook, "trustStatus") not in ("trusted", "managed") for hook in ours)
-    if untrusted:
-        return Trust(
-            TrustState.MISSING,
-            f"{untrusted} of {len(ours)} hooks are not approved, so it does not run them",
-            how,
-        )
-    disabled = sum(hook.get("enabled") is not True for hook in ours)
-    if disabled:
-        return Trust(
-            TrustState.MISSING,
-            f"{disabled} of {len(ours)} hooks are turned off",
-            "enable them in /hooks",
-        )
-    return Trust(TrustState.GIVEN, "all hooks are approved")
-
-
-def _loaded_hooks(program: Path, place: HookPlace) -> list[Members] | None:
-    """Ask `codex app-server` which hooks it has for a project; None if it gives no answer."""
-    client: Members = {"name": "vibes", "title": None, "version": __version__}
-    requests: list[Members] = [
-        {"id": 1, "method": "initialize", "params": {"clientInfo": client}},
-        {"method": "initialized"},
-        {"id": 2, "method": "hooks/list", "params": {"cwds": [str(place.project)]}},
-    ]
-    answer = ask_program([program, "app-server"], requests, place.project, place.home.variables)
-    for folder in objects(mapping(answer, "result").get("data")):
-        if text(folder, "cwd") == str(place.project):
-            return objects(folder.get("hooks"))
-    return None
 
 
 AGENT: Final = CodingAgent(

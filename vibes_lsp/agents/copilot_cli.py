@@ -15,12 +15,12 @@ from typing import Final
 from vibes_lsp.agents.agent import (
     CodingAgent,
     Form,
-    HookPlace,
     Scope,
     ServerList,
     Trust,
     TrustState,
     TrustStep,
+    UserHome,
 )
 from vibes_lsp.agents.claude_like import milliseconds, new_event
 from vibes_lsp.agents.events import (
@@ -150,12 +150,12 @@ def _tool_use(payload: Members, arguments: JsonValue, tool_result: Members) -> A
     return edited_by_server(tool, folder, members, output)
 
 
-def _check_trust(place: HookPlace) -> Trust:
-    if place.scope is Scope.USER:
+def _check_trust(scope: Scope, project: Path, home: UserHome) -> Trust:
+    if scope is Scope.USER:
         return Trust(TrustState.NOT_NEEDED)
-    settings = read_settings(AGENT.home_folder(place.home) / "config.json")
+    settings = read_settings(AGENT.home_folder(home) / "config.json")
     folders = texts(settings, "trustedFolders")
-    if any(place.project.is_relative_to(Path(name).resolve()) for name in folders):
+    if any(project.is_relative_to(Path(name).resolve()) for name in folders):
         return Trust(TrustState.GIVEN, "the folder is trusted")
     return Trust(
         TrustState.MISSING,

@@ -16,11 +16,12 @@ from vibes_lsp.agents.agent import (
     IN_ANY_SHELL,
     CodingAgent,
     Form,
-    HookPlace,
+    Scope,
     ServerList,
     Trust,
     TrustState,
     TrustStep,
+    UserHome,
 )
 from vibes_lsp.agents.claude_like import (
     call_content,
@@ -125,13 +126,13 @@ def _edit(folder: str, members: Members, display: Members) -> FileEdit | None:
     )
 
 
-def _check_trust(place: HookPlace) -> Trust:
-    return check_folder(AGENT, place, is_default=True)
+def _check_trust(_scope: Scope, project: Path, home: UserHome) -> Trust:
+    return check_folder(AGENT, project, home, is_default=True)
 
 
-def check_folder(agent: CodingAgent, place: HookPlace, *, is_default: bool) -> Trust:
+def check_folder(agent: CodingAgent, project: Path, home: UserHome, *, is_default: bool) -> Trust:
     """Both agents keep rules for folders; the longest one that applies decides."""
-    folder = agent.home_folder(place.home)
+    folder = agent.home_folder(home)
     security = mapping(read_settings(folder / "settings.json"), "security")
     is_wanted = mapping(security, "folderTrust").get("enabled", is_default)
     if is_wanted is not True:
@@ -141,7 +142,7 @@ def check_folder(agent: CodingAgent, place: HookPlace, *, is_default: bool) -> T
     for name in rules:
         rule = text(rules, name) or ""
         trusted = Path(name).parent if rule == "TRUST_PARENT" else Path(name)
-        if len(name) > longest and place.project.is_relative_to(trusted.resolve()):
+        if len(name) > longest and project.is_relative_to(trusted.resolve()):
             longest, verdict = len(name), rule
     if verdict in ("TRUST_FOLDER", "TRUST_PARENT"):
         return Trust(TrustState.GIVEN, "the folder is trusted")

@@ -10,24 +10,19 @@ import contextlib
 import os
 import re
 import shutil
-import signal
 import subprocess
 import tempfile
-import threading
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Final
+from typing import Final
 
 from vibes_lsp.agents.agent import CodingAgent, UserHome
-from vibes_lsp.agents.setup.json_edits import compact, parse_document
+from vibes_lsp.agents.setup.json_edits import parse_document
 from vibes_lsp.errors import MalformedJson, UnreadableFile
-from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import Members
 from vibes_lsp.patience import AGENT_PROGRAM
 from vibes_lsp.store.files import is_inside, read_file
 
 _MAX_SETTINGS: Final = 16 << 20
-_MAX_OUTPUT: Final = 4 << 20
 _VERSION: Final = re.compile(
     r"(?<![0-9])[0-9]{1,9}\.[0-9]{1,9}(?:\.[0-9]{1,9})?(?:[-+][\w.-]{1,40})?", re.ASCII
 )
@@ -81,70 +76,3 @@ def program_version(program: Path, project: Path) -> str:
         version = _VERSION.search(done.stdout[:10_000].decode("utf-8", "replace"))
         return version[0] if version else ""
     return ""
-
-
-def ask_program(
-    command: Sequence[str | Path],
-    requests: Sequence[Members],
-    project: Path,
-    variables: Mapping[str, str],
-) -> Members:
-    """Return the answer to the last request; empty if a program gives none in time.
-
-    Its input stays open until then, since a server ends with it.
-
-    Args:
-        command: The program with its arguments.
-        requests: Requests of JSON-RPC, one on a line.
-        project: The project's folder.
-        variables: The environment.
-    """
-    if is_inside(Path(command[0]), project):
-        return {}
-    try:
-        server = subprocess.Popen(
-            command,
-            cwd=tempfile.gettempdir(),
-            env=dict(variables),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    except OSError:
-        return {}
-    timer = threading.Timer(AGENT_PROGRAM.limit, _kill, [server])
-    timer.start()
-    answer: Members = {}
-    try:
-        # The pipe is broken when a program ends early.
-        with contextlib.suppress(BrokenPipeError), server:
-            if server.stdin is not None and server.stdout is not None:
-                server.stdin.write(
-                    "".join(f"{compact(request)}\n" for request in requests).encode()
-                )
-                server.stdin.flush()
-                answer = next(_answers(server.stdout, requests[-1]["id"]), {})
-            _kill(server)
-    finally:
-        timer.cancel()
-    return answer
-
-
-def _kill(server: subprocess.Popen[bytes]) -> None:
-    """Kill a program and, where the system has groups, those that it started."""
-    if os.name == "posix":
-        with contextlib.suppress(OSError):
-            os.killpg(server.pid, signal.SIGKILL)
-    server.kill()
-
-
-def _answers(stream: IO[bytes], request: object) -> Iterator[Members]:
-    """Yield the answers to a request."""
-    left = _MAX_OUTPUT
-    while left > 0 and (line := stream.readline(left)):
-        left -= len(line)
-        with contextlib.suppress(MalformedJson):
-            answer = parse_object(line)
-            if answer.get("id") == request:
-                yield answer

@@ -14,10 +14,11 @@ from vibes_lsp.agents.agent import (
     IN_ANY_SHELL,
     CodingAgent,
     Form,
-    HookPlace,
+    Scope,
     ServerList,
     Trust,
     TrustStep,
+    UserHome,
 )
 from vibes_lsp.agents.claude_like import checked_model, read_claude_like_event
 from vibes_lsp.agents.events import Agent, AgentEvent
@@ -44,8 +45,8 @@ def _read_event(payload: Members) -> AgentEvent | None:
     )
 
 
-def _check_trust(place: HookPlace) -> Trust:
-    return check_folder(AGENT, place, is_default=False)
+def _check_trust(_scope: Scope, project: Path, home: UserHome) -> Trust:
+    return check_folder(AGENT, project, home, is_default=False)
 
 
 def _session_file(event: AgentEvent) -> Path | None:

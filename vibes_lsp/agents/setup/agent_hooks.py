@@ -7,7 +7,6 @@ from pathlib import Path
 
 from vibes_lsp.agents.agent import (
     CodingAgent,
-    HookPlace,
     Scope,
     Trust,
     TrustState,
@@ -117,7 +116,7 @@ def add_agent(
         )
     is_here = is_installed(agent, home)  # before its folder is created
     changes = add_to_files(files)
-    trust = _check_trust(agent, scope, files, project, home) if is_here else None
+    trust = _check_trust(agent, scope, project, home) if is_here else None
     return AgentChange(agent, scope, changes, trust)
 
 
@@ -156,7 +155,7 @@ def inspect_agent(
         files = configuration_files(agent, scope, project, home, program=wanted)
         own = [_inspect(scope, file) for file in files]
         if runs_programs and any(hooked.state not in (None, HookState.ABSENT) for hooked in own):
-            trust[scope] = _check_trust(agent, scope, files, project, home)
+            trust[scope] = _check_trust(agent, scope, project, home)
         reports += own
     version = program_version(installed, project) if runs_programs and installed is not None else ""
     has_folder = agent.home_folder(home).is_dir()
@@ -170,9 +169,7 @@ def _inspect(scope: Scope, file: ConfigurationFile) -> HookedFile:
         return HookedFile(scope, file.path, None, error.message)
 
 
-def _check_trust(
-    agent: CodingAgent, scope: Scope, files: list[ConfigurationFile], project: Path, home: UserHome
-) -> Trust:
+def _check_trust(agent: CodingAgent, scope: Scope, project: Path, home: UserHome) -> Trust:
     """Return whether an agent runs our hooks in a project; nothing is trusted for a person."""
     if agent.trust is TrustStep.NONE:
         return Trust(TrustState.NOT_NEEDED)
@@ -182,5 +179,4 @@ def _check_trust(
             f"{agent.name} may ask to trust the folder",
             f"open the folder in {agent.name} and trust it if it asks",
         )
-    paths = [file.path for file in files]
-    return agent.check_trust(HookPlace(scope, paths, project.resolve(), home))
+    return agent.check_trust(scope, project.resolve(), home)

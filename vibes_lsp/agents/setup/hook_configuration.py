@@ -151,11 +151,6 @@ class HookConfiguration:
         return HookState.CURRENT if has_own else HookState.HANDWRITTEN
 
 
-def runs_hook(command: str) -> bool:
-    """Return whether a command runs `vibes hook`, also among other things."""
-    return _RUNS_HOOK.search(command) is not None
-
-
 @dataclass(frozen=True, slots=True)
 class _Event:
     """The array of an event: its place and its elements."""
@@ -207,7 +202,7 @@ def _is_ours(handler: Members) -> bool:
 
 
 def _is_handwritten(handler: Members) -> bool:
-    return not _is_ours(handler) and any(map(runs_hook, _commands(handler)))
+    return not _is_ours(handler) and any(map(_RUNS_HOOK.search, _commands(handler)))
 
 
 def _update(document: JsonText, event: _Event, wanted: Members) -> list[Edit]:
