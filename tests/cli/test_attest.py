@@ -237,6 +237,10 @@ def test_nobody_countersigns_files_that_are_no_longer_there(
         ("validation", "result", "FAIL"),
         ("project", "name", "another"),
         ("project", "assurance_level", "highest"),
+        ("project", "commit", "0" * 40),
+        ("project", "commit", "--output=x"),
+        ("stats", "total_annotations", 1_000),
+        ("stats", "unique_models", 1_000),
     ],
 )
 def test_nobody_countersigns_a_claim_that_is_not_true(

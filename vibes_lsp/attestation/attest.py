@@ -20,7 +20,7 @@ from vibes_lsp.checks.context import CheckContext, Progress, open_context
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.checks.report import Report, check_trail, pass_or_fail
 from vibes_lsp.errors import RefusedWrite, UnreadableFile
-from vibes_lsp.model.members import Members
+from vibes_lsp.model.members import Members, mapping
 from vibes_lsp.model.timestamps import format_timestamp, parse_timestamp
 from vibes_lsp.model.vocabulary import NO_MODEL, ContextType
 from vibes_lsp.store.audit_dir import AuditDir
@@ -86,7 +86,7 @@ def check_and_state(
 
 
 def differing_claims(
-    statement: Statement, checked: Statement
+    statement: Statement, trail: CheckedTrail
 ) -> Iterator[tuple[str, object, object]]:
     """Yield the claims of another person's statement that a check does not confirm.
 
@@ -95,11 +95,12 @@ def differing_claims(
 
     Args:
         statement: The other person's statement; untrusted.
-        checked: What was found about the same files.
+        trail: The trail with the same files.
 
     Returns:
         The name of each claim, what the statement says, and what was found.
     """
+    checked = trail.statement
     for subject in checked.subjects:
         stated, actual = asdict(statement.facts(subject)), asdict(checked.facts(subject))
         for name, value in stated.items():
@@ -109,10 +110,30 @@ def differing_claims(
         value = getattr(statement, name)
         if value is not None and value != getattr(checked, name):
             yield name, value, getattr(checked, name)
+    stats, counted = (mapping(which.predicate, "stats") for which in (statement, checked))
+    for name, value in stats.items():
+        # where another tool states no records, this is their number, which was compared
+        is_count = name == "total_annotations" and "annotations" not in statement.predicate
+        if name in counted and value != counted[name] and not is_count:
+            yield name, value, counted[name]
+    if statement.commit is not None and not _is_in_history(statement.commit, trail.context):
+        yield "commit", statement.commit, "HEAD or a commit before it"
     now = checked.attested_at
     at = statement.attested_at
     if at is not None and now is not None and at > now + CLOCK_TOLERANCE:
         yield "attested_at", format_timestamp(at), f"no later than {format_timestamp(now)}"
+
+
+def _is_in_history(commit: str, context: CheckContext) -> bool:
+    """Whether HEAD is a commit, given by its whole hash, or comes after it."""
+    repository = context.repository
+    known = None if repository is None else repository.objects.commit(commit)
+    return (
+        repository is not None
+        and known is not None
+        and known.id == commit
+        and repository.is_ancestor(commit)
+    )
 
 
 def _statement(context: CheckContext, report: Report, digests: dict[str, FileDigest]) -> Statement:

@@ -214,7 +214,7 @@ def _existing(checked: CheckedTrail, target: Path) -> Envelope:
             raise RefusedWrite(
                 f"{file.name} is not as it was attested: {file.reason}", hint=_SIGN_ANEW
             )
-    for name, stated, expected in differing_claims(statement, checked.statement):
+    for name, stated, expected in differing_claims(statement, checked):
         raise RefusedWrite(
             f"{target.name}: {name} is {stated!r:.80}, expected {expected!r:.80}", hint=_SIGN_ANEW
         )
