@@ -269,6 +269,22 @@ def test_nobody_countersigns_a_time_that_is_yet_to_come(
     assert (done.code, "attested_at is '9999-01-01" in done.err) == (2, True), done.err
 
 
+def test_a_revoked_key_is_not_trusted_again(
+    keys: Path, tmp_path: Path, run_vibes: RunVibes
+) -> None:
+    other = tmp_path / "other"
+    run_vibes("keys", "generate", "--keys-dir", other, cwd=tmp_path)
+    args = ("keys", "trust", other / "vibescheck.pub", "--keys-dir", keys)
+    assert run_vibes(*args, "--name", "Ada", cwd=tmp_path).code == 0
+    trusted = keys / "trusted.json"
+    trusted.write_text(trusted.read_text().replace('"active"', '"revoked"'))
+    revoked = trusted.read_bytes()
+    for name in (("--name", "Ada"), ("--provider", "Ada", "--key-id", "another")):
+        done = run_vibes(*args, *name, cwd=tmp_path)
+        assert (done.code, "is known as revoked" in done.err) == (2, True), done.err
+    assert trusted.read_bytes() == revoked
+
+
 def test_a_key_with_a_passphrase_signs(project: Project, tmp_path: Path) -> None:
     keys, secret = tmp_path / "keys", {"VIBES_KEY_PASSPHRASE": "correct horse"}
     made = vibes("keys", "generate", "--passphrase", "--keys-dir", keys, cwd=tmp_path, **secret)

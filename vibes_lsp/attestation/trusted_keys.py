@@ -6,7 +6,7 @@ Trust is the user's decision (RFC 11.6): nothing is added here but by `vibes key
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -20,6 +20,7 @@ from vibes_lsp.model.canonical_json import parse_object
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.model.timestamps import format_timestamp, parse_timestamp
 from vibes_lsp.store.files import read_file, write_error
+from vibes_lsp.store.locks import FileLock
 
 TRUSTED_KEYS_NAME: Final = "trusted.json"
 
@@ -163,26 +164,38 @@ def read_trusted_keys(folder: Path) -> tuple[TrustedKey, ...]:
     )
 
 
-def write_trusted_keys(folder: Path, keys: Sequence[TrustedKey]) -> None:
-    """Write the keys that the user trusts; the folder is created.
+def trust_keys(folder: Path, added: Iterable[TrustedKey]) -> None:
+    """Add keys to those that the user trusts; the folder is created.
+
+    Each replaces what was known of the same key and identifier. A revoked key stays revoked: a
+    document of its provider, or a person who has an older one, would make its signatures good.
+
+    Args:
+        folder: The folder of keys.
+        added: The keys.
 
     Raises:
+        BadKey: One of them is revoked, or the file cannot be parsed.
         RefusedWrite: The folder is not writable.
+        UnreadableFile: The file cannot be read.
     """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise write_error(folder, error) from error
-    content = {"keys": [key.as_json() for key in keys]}
-    write_key_file(folder / TRUSTED_KEYS_NAME, json.dumps(content, indent=2).encode() + b"\n")
-
-
-def with_trusted_key(known: Sequence[TrustedKey], added: TrustedKey) -> tuple[TrustedKey, ...]:
-    """Return the keys with one more, in place of what was known of the same key and identifier."""
-    return (
-        *(key for key in known if (key.key, key.declared_id) != (added.key, added.declared_id)),
-        added,
-    )
+    with FileLock(folder / f"{TRUSTED_KEYS_NAME}.lock").acquire():
+        keys = {(known.key, known.declared_id): known for known in read_trusted_keys(folder)}
+        revoked = {known.key for known in keys.values() if known.status is KeyStatus.REVOKED}
+        for key in added:
+            if key.key in revoked and key.status is not KeyStatus.REVOKED:
+                raise BadKey(
+                    f"the key {key.declared_id} is known as revoked",
+                    hint=f"get another one from its owner; {folder / TRUSTED_KEYS_NAME} lists it",
+                )
+            keys.pop((key.key, key.declared_id), None)
+            keys[key.key, key.declared_id] = key
+        content = {"keys": [key.as_json() for key in keys.values()]}
+        write_key_file(folder / TRUSTED_KEYS_NAME, json.dumps(content, indent=2).encode() + b"\n")
 
 
 def keys_for(known: Iterable[TrustedKey], key_id: str) -> list[TrustedKey]:

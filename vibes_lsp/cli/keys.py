@@ -29,8 +29,7 @@ from vibes_lsp.attestation.trusted_keys import (
     Role,
     TrustedKey,
     read_trusted_keys,
-    with_trusted_key,
-    write_trusted_keys,
+    trust_keys,
 )
 from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_warning
@@ -332,10 +331,7 @@ def trust_command(  # noqa: PLR0917
         role = Role.USER if provider is None else Role.TOOL_PROVIDER
         key = load_public_key(Path(source))
         added = [TrustedKey(key, role, name or provider or "", key_id or "")]
-    trusted_keys = read_trusted_keys(folder)
-    for trusted_key in added:
-        trusted_keys = with_trusted_key(trusted_keys, trusted_key)
-    write_trusted_keys(folder, trusted_keys)
+    trust_keys(folder, added)
     if as_json:
         print_json({"keys": [trusted_key.as_json() for trusted_key in added]})
         return
