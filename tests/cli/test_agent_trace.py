@@ -11,9 +11,12 @@ import pytest
 
 from tests.cli.run_vibes import vibes
 from tests.trails import Repository
+from vibes_lsp.exchange import import_agent_trace
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from tests.cli.run_vibes import RunVibes
 
 PERSON = "import os\n\n\ndef person():\n    return os.name\n"
 AI = "def by_ai(value):\n    doubled = value * 2\n    return doubled\n"
@@ -248,6 +251,17 @@ def test_what_cannot_be_read_is_refused_with_its_reason(
     result = imported(repository)
     assert result["imported"] == 1
     assert reasons(result) == {reason}
+
+
+def test_the_lines_of_all_ranges_are_bounded(
+    repository: Repository, monkeypatch: pytest.MonkeyPatch, run_vibes: RunVibes
+) -> None:
+    monkeypatch.setattr(import_agent_trace, "_MAX_LINES", 5)
+    lines = {"start_line": 1, "end_line": 3}
+    write(repository, trace(None, lines), trace(None, lines, path="other.py"))
+    result = run_vibes("import", "agent-trace", "--json", cwd=repository.path).json
+    assert (result["imported"], result["refused"]) == (1, 1)
+    assert reasons(result) == {"the ranges before it have too many lines"}
 
 
 def test_an_import_that_is_refused_as_a_whole_exits_with_1(repository: Repository) -> None:

@@ -64,6 +64,10 @@ _MAX_VERSIONS: Final = 64
 """Versions after a record in which text with its content hash is searched."""
 _MAX_HASHED: Final = 1 << 21
 """Lines that are hashed to find a range in one version; beyond it only its own lines are tried."""
+_MAX_LINES: Final = 5_000_000
+"""Lines of all ranges of an import: each line is looked up and remembered."""
+_MAX_SEARCHED: Final = 1 << 27
+"""Lines that are hashed in all versions to find the ranges of an import."""
 _MAX_UNPLACED: Final = 100_000
 """Last line of a range without evidence: each line is looked up, and a file has no more."""
 _MAX_EXTRA: Final = 4096
@@ -78,6 +82,7 @@ AUTHORS: Final = {
 UNKNOWN_AUTHOR: Final = "the author of these lines is unknown"
 NOT_A_FILE: Final = "the record is about no file"
 PLACEHOLDER: Final = "the tool did not know the lines"
+TOO_MANY: Final = "the ranges before it have too many lines"
 SEVERAL_COPIES: Final = "several places have text with this hash"
 
 
@@ -154,6 +159,7 @@ class _TraceReader:
         versions: CommittedVersions | None,
     ) -> None:
         self._context, self._versions = context, versions
+        self._left, self._left_to_search = _MAX_LINES, _MAX_SEARCHED
         self._version: Callable[[str, str], CommittedVersion | None] = lru_cache(maxsize=16)(
             self._read_version
         )
@@ -164,7 +170,8 @@ class _TraceReader:
         for path in trace.broken:
             yield Refusal(trace.source, NO_LINES, path or None)
         for trace_range in trace.ranges:
-            refused = _refusal(trace, trace_range)
+            self._left -= min(trace_range.end - trace_range.start + 1, _MAX_UNPLACED)
+            refused = _refusal(trace, trace_range) if self._left >= 0 else TOO_MANY
             inside = None if refused is not None else self._project_path(trace_range.path)
             if inside is None:
                 reason = refused or NOT_IN_PROJECT
@@ -209,7 +216,7 @@ class _TraceReader:
         """Yield the edit in the first version since the record that has text with its hash."""
         digest = wanted.sha256 or ""
         for version in self._versions_since(path, trace.moment):
-            starts = _starts_with_hash(version.text, wanted, digest)
+            starts = self._starts(version.text, wanted, digest)
             if len(starts) > 1:
                 yield Refusal(trace.source, SEVERAL_COPIES, path, wanted.start, wanted.end)
                 return
@@ -219,7 +226,7 @@ class _TraceReader:
                 yield from _introduced_edits(trace, wanted, place)
                 return
         saved = self._saved(path)
-        starts = [] if saved is None else _starts_with_hash(saved, wanted, digest)
+        starts = [] if saved is None else self._starts(saved, wanted, digest)
         if len(starts) == 1:
             saved_range = replace(
                 wanted, start=starts[0], end=starts[0] + wanted.end - wanted.start
@@ -227,6 +234,17 @@ class _TraceReader:
             yield _edit(trace, saved_range, path, text=saved, evidence=ImportEvidence.CONTENT_HASH)
         else:
             yield _unplaced(trace, wanted, path)
+
+    def _starts(self, source: Text, wanted: TraceRange, digest: str) -> list[int]:
+        """Return the first lines of ranges with a hash: the range's own if it has it, else all."""
+        lines, length = source.lines, wanted.end - wanted.start + 1
+        if wanted.end <= len(lines) and _has_hash(source, wanted.start, wanted.end, digest):
+            return [wanted.start]
+        places = range(1, len(lines) - length + 2)
+        if len(places) * length > min(_MAX_HASHED, self._left_to_search):
+            return []
+        self._left_to_search -= len(places) * length
+        return [start for start in places if _has_hash(source, start, start + length - 1, digest)]
 
     def _versions_since(self, path: str, moment: datetime) -> Iterator[CommittedVersion]:
         """Yield the versions of a file that were committed since a record, oldest first."""
@@ -271,20 +289,6 @@ def _refusal(trace: Trace, wanted: TraceRange) -> str | None:
 
 def _has_hash(source: Text, start: int, end: int, digest: str) -> bool:
     return digest in range_hash_variants(source.lines[start - 1 : end])
-
-
-def _starts_with_hash(source: Text, wanted: TraceRange, digest: str) -> list[int]:
-    """Return the first lines of ranges with a hash: the range's own if it has it, else all."""
-    lines, length = source.lines, wanted.end - wanted.start + 1
-    if wanted.end <= len(lines) and _has_hash(source, wanted.start, wanted.end, digest):
-        return [wanted.start]
-    if length > len(lines) or (len(lines) - length + 1) * length > _MAX_HASHED:
-        return []
-    return [
-        start
-        for start in range(1, len(lines) - length + 2)
-        if _has_hash(source, start, start + length - 1, digest)
-    ]
 
 
 def _introduced_edits(trace: Trace, wanted: TraceRange, place: _Place) -> Iterator[Candidate]:
