@@ -173,11 +173,17 @@ def texts_before(after: str, chunks: Sequence[PatchChunk]) -> list[str]:
 
 
 def places_of(lines: Sequence[str], block: Sequence[str]) -> list[int]:
-    """Return where a block of lines occurs; an empty one occurs nowhere."""
-    if not block:
-        return []
-    starts = [start for start in range(len(lines) - len(block) + 1) if lines[start] == block[0]]
-    return [start for start in starts if list(lines[start : start + len(block)]) == list(block)]
+    """Return where a block of lines occurs, the first 101 places; an empty one occurs nowhere."""
+    places: list[int] = []
+    text, part = ("\n".join(["", *parts, ""]) for parts in (lines, block))
+    number = counted = 0
+    at = text.find(part) if block else -1
+    while at >= 0 and len(places) <= _MAX_PLACEMENTS:
+        number += text.count("\n", counted, at)
+        counted = at
+        places.append(number)
+        at = text.find(part, at + 1)
+    return places
 
 
 def _combinations(lines: Sequence[str], blocks: Sequence[Sequence[str]]) -> list[tuple[int, ...]]:
@@ -185,8 +191,6 @@ def _combinations(lines: Sequence[str], blocks: Sequence[Sequence[str]]) -> list
     combinations: list[tuple[int, ...]] = [()]
     for block in reversed(blocks):
         starts = places_of(lines, block)
-        if len(starts) * len(combinations) > _MAX_PLACEMENTS**2:
-            return []
         combinations = [
             (start, *rest)
             for start in starts

@@ -3,12 +3,11 @@
 Commits are walked from the oldest on. At each version of a file, the edits that no earlier commit
 has are replayed over the version before it (`replay`). So lines belong to the last edit that wrote
 them, a rebase or squash changes nothing, and lines that were there before belong to none. A file
-that was renamed before its commit is found by git's rename detection, a new one by its content.
+that a commit renames is found by git's rename detection.
 """
 
 from __future__ import annotations
 
-import hashlib
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -22,10 +21,8 @@ from vibes_lsp.agents.events import FileEdit
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.exchange.replay import (
     Attribution,
-    OwnedText,
     Owner,
     Writer,
-    apply_edit,
     attribute_lines,
 )
 from vibes_lsp.git.file_changes import FileChange, changes_since
@@ -147,7 +144,6 @@ class CommitSearch:
         self._since = min((edit.moment for edit in edits), default=None)
         self._texts: dict[str, Text | None] = {}
         self._previous: dict[str, datetime] = {}
-        self._new_files: dict[str, list[tuple[str, str]]] = defaultdict(list)
         self._repeated: dict[tuple[str, str | None], _RepeatedLines] = {}
         for number, edit in enumerate(edits):
             self._pending[edit.path].append(_Pending(number, edit))
@@ -171,9 +167,6 @@ class CommitSearch:
                     yield from self._search_commit(list(files))
         for repeated in self._repeated.values():
             yield from repeated.lines
-        for path, pending in self._pending.items():
-            if pending and all(pending_edit.reason == NOT_COMMITTED for pending_edit in pending):
-                yield from self._search_content(path, pending)
         for pending in self._pending.values():
             self.reasons.update(
                 (pending_edit.number, pending_edit.reason) for pending_edit in pending
@@ -201,8 +194,6 @@ class CommitSearch:
                 file = file._replace(before=gone[old].before)  # noqa: PLW2901
             if self._has(file.path):
                 yield from self._search_version(file)
-            elif file.is_new:
-                self._new_files[file.blob].append((file.commit, file.path))
 
     def _has(self, path: str) -> bool:
         return bool(self._pending.get(path))
@@ -282,50 +273,6 @@ class CommitSearch:
         self._pending[path] = [
             pending_edit for pending_edit in self._pending[path] if pending_edit.number not in done
         ]
-
-    def _search_content(self, path: str, pending: list[_Pending]) -> Iterator[FoundLines]:
-        """Yield the lines of a new file that was committed under another name.
-
-        Only a file with exactly the text of some moment counts, and only if there is one.
-        """
-        edits = [pending_edit.dated.whole_edit() for pending_edit in pending]
-        if not edits[0].creates:
-            return
-        places: set[tuple[str, str, str]] = set()
-        state = OwnedText()
-        for number, edit in enumerate(edits):
-            applied = apply_edit(state, edit, number)
-            if applied is None:
-                break
-            state = applied[0]
-            blob = self._blob_id("".join(f"{line}\n" for line in state.lines))
-            if state.lines and blob is not None:
-                places.update((blob, *place) for place in self._new_files.get(blob, ()))
-        if len(places) != 1:
-            return
-        ((blob, commit, name),) = places
-        text, made = self._text(blob), self._objects.commit(commit)
-        if text is None or made is None:
-            return
-        due = [
-            pending_edit
-            for pending_edit in pending
-            if pending_edit.dated.moment < made.moment + _SECOND
-        ]
-        if due:
-            attribution = _attribute(due, (), text, made.moment)
-            if attribution.is_exact:
-                yield from _found_lines(due, attribution, commit, name, text)
-                self._settle(path, due, due, attribution)
-
-    def _blob_id(self, content: str) -> str | None:
-        """Return the name that git gives to a content; None in a repository without commits."""
-        encoded = content.encode("utf-8", "surrogatepass")
-        head = self._objects.head()
-        if head is None:
-            return None
-        algorithm = hashlib.sha256 if len(head) == 64 else hashlib.sha1  # git's own
-        return algorithm(b"blob %d\0" % len(encoded) + encoded).hexdigest()
 
     def _text(self, blob: str | None) -> Text | None:
         """Return a version's text; None for one that is too large, binary or missing."""

@@ -15,8 +15,7 @@ from itertools import pairwise
 from typing import Final, TypeAlias
 
 from vibes_lsp.agents.edited_lines import text_lines
-from vibes_lsp.agents.events import DiffHunk, FileEdit, PatchChunk, lines_after, lines_before
-from vibes_lsp.agents.patches import places_of
+from vibes_lsp.agents.events import DiffHunk, FileEdit, PatchChunk
 from vibes_lsp.anchors.align import align, ascending
 from vibes_lsp.anchors.line_hashes import (
     MIN_DISTINCTIVE,
@@ -130,7 +129,6 @@ def attribute_lines(
     for base in bases:
         _drop_older(base, version, owners)
     if not replay.is_exact:
-        _place_patches(bases, version, edits, replay.unplaced, owners)
         _trim_blank_lines(version, owners)
     present = {owner.edit for owner in replay.texts[count].owners if owner is not None}
     return Attribution(
@@ -182,7 +180,7 @@ class _Replay:
         self._ambiguous = frozenset[str]().union(*self.unplaced.values())
 
     def _apply(self, state: OwnedText, edit: FileEdit, number: int) -> OwnedText:
-        applied = apply_edit(state, edit, number)
+        applied = _with_edit(state, edit, number)
         if applied is None:
             state, self.unplaced[number] = _skip(state, edit)
             return state
@@ -220,7 +218,7 @@ class _Replay:
         return is_unsure or line.strip() in self._ambiguous
 
 
-def apply_edit(state: OwnedText, edit: FileEdit, number: int) -> tuple[OwnedText, bool] | None:
+def _with_edit(state: OwnedText, edit: FileEdit, number: int) -> tuple[OwnedText, bool] | None:
     """Return the text after an edit, and whether there was one place only for it.
 
     Returns:
@@ -423,49 +421,3 @@ def _runs(owners: Sequence[Owner]) -> Iterator[tuple[int, int]]:
 
 def _edit(owner: Owner) -> int | None:
     return None if owner is None else owner.edit
-
-
-def _place_patches(
-    bases: Sequence[Sequence[str]],
-    version: Sequence[str],
-    edits: Sequence[FileEdit],
-    unplaced: Collection[int],
-    owners: list[Owner],
-) -> None:
-    """Set the writers of edits that do not fit the text before, but whose text the version has.
-
-    Such an edit is one of lines that no edit wrote. Its new text must occur once, be distinctive,
-    and no line of it may be in an earlier version or be another edit's.
-    """
-    for number in unplaced:
-        edit = edits[number]
-        others = [other_number for other_number in unplaced if other_number != number]
-        if edit.changed_by_person or edit.after is not None or edit.replace_all:
-            continue
-        for old, new in _patched_sides(edit):
-            if not any(map(is_distinctive, new)) or len(places_of(version, new)) != 1:
-                continue
-            start = places_of(version, new)[0]
-            written = [at for at, line in enumerate(new) if line not in old]
-            lines = {new[at].strip() for at in written}
-            is_new = (
-                sum(is_distinctive(line) for line in lines) >= _MIN_ANCHORS
-                and not any(owners[start + at] for at in range(len(new)))
-                and not any(lines & set(map(str.strip, base)) - {""} for base in bases)
-                and not any(
-                    lines & _skip(OwnedText(), edits[other_number])[1] - {""}
-                    for other_number in others
-                )
-            )
-            if is_new:
-                for at in written:
-                    owners[start + at] = Writer(number, Action.MODIFY)
-
-
-def _patched_sides(edit: FileEdit) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield the whole lines before and after of each part of an edit."""
-    parts = edit.hunks or edit.chunks
-    if parts:
-        yield from ((lines_before(part), lines_after(part)) for part in parts)
-    elif edit.old is not None and edit.new is not None:
-        yield text_lines(edit.old), text_lines(edit.new)[1:-1]  # the others may be parts of lines

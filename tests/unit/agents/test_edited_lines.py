@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.unit.agents.generated_edits import (
     FOLDER,
@@ -36,7 +38,7 @@ from vibes_lsp.agents.edited_lines import (
     why_unresolved,
 )
 from vibes_lsp.agents.events import DiffHunk, FileEdit, FilesEdited, PatchChunk
-from vibes_lsp.agents.patches import read_unified_diff
+from vibes_lsp.agents.patches import places_of, read_unified_diff
 from vibes_lsp.agents.sender import parse_payload
 from vibes_lsp.model.vocabulary import Action
 
@@ -301,3 +303,10 @@ def test_what_a_person_changed_since_is_not_claimed_with_the_agents_diff() -> No
     [resolved] = resolve_edits([edit], "a\nB\nc\nby a person\n")
     assert resolved is not None
     assert resolved.ranges == (EditedRange(2, 2, Action.MODIFY),)
+
+
+@given(st.lists(st.sampled_from("ab"), max_size=9), st.lists(st.sampled_from("ab"), max_size=3))
+def test_a_block_is_found_wherever_it_stands(lines: list[str], block: list[str]) -> None:
+    assert places_of(lines, block) == [
+        start for start in range(len(lines)) if block and lines[start : start + len(block)] == block
+    ]
