@@ -30,12 +30,17 @@ HOSTILE: Final = {
     "surrogates": "lone \ud83d end \udc00",
     "controls": "\x00\x08\x7f\x1a",
     "markup": "[bold red]x[/] [link=https://example.org]y[/link] :warning: [/",
+    "pipeline": "##vso[task.setvariable variable=x]y ###[error]z ::error file=a::v\n::Add-Mask::w",
 }
 ACTING: Final = re.compile(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u180b\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00\ufeff\uffa0\ud800-\udfff"
     "\U0001bca0\U0001d173\U000e0000-\U000e0100]"
+    r"|##[a-zA-Z]*\[|(?<!\w)::(?i:error|add-mask)"
 )
-"""Characters that a terminal acts on, or that hide themselves or others; a newline is ours."""
+"""What a terminal acts on, hides itself or others, or is a command to the host of a pipeline.
+
+A newline is ours.
+"""
 FINDING: Final = re.compile(
     r"\.ai-audit/[a-z.]+(:\d+)?: (error|warning|note)\[[a-z-]+\] |(ok|note|problem) +[a-z. ]+: | {10}\S"
 )
@@ -260,6 +265,14 @@ def test_json_has_no_invisible_characters(project: Project, run_vibes: RunVibes,
     assert not ACTING.search(run_vibes("check", "--sarif", cwd=project.root).out)
     told = run_vibes("query", "SELECT prompt_text FROM prompts", "--json", cwd=project.root)
     assert (told.code, bool(ACTING.search(told.out))) == (0, False)
+
+
+def test_names_with_colons_are_printed_as_they_are(project: Project, run_vibes: RunVibes) -> None:
+    HostileTrailWriter(project, "Foo::error() std::vector ::std::map # [x] ## [y]").everywhere()
+    assert (
+        "do Foo::error() std::vector ::std::map # [x] ## [y]"
+        in run_vibes("show", "2222", cwd=project.root).out
+    )
 
 
 def test_surrogates_come_out_of_a_process_of_its_own_as_utf_8(project: Project) -> None:

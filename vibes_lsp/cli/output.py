@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 from typing_extensions import override
 
 from vibes_lsp.errors import VibesError
-from vibes_lsp.model.escaping import INVISIBLE
+from vibes_lsp.model.escaping import INVISIBLE, without_pipeline_commands
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,6 +75,8 @@ def escape(value: object, limit: int | None = None) -> str:
     text = str(value)
     if limit is not None and len(text) > limit:
         text = text[: limit - 1] + "…"
+    if "##" in text or "::" in text:
+        text = without_pipeline_commands(text)
     if text.isascii() and text.isprintable():  # as most are: a tenth of the time
         return text
     return INVISIBLE.sub(_escape_of, text)
@@ -187,10 +189,11 @@ def _encode_json(value: Any, *, ascii_only: bool) -> bytes:
 
 
 def _escape_json(printed: bytes) -> bytes:
-    """Return JSON of the same value with invisible characters escaped, except line ends."""
-    if printed.isascii() and b"\x7f" not in printed:
+    """Return JSON of the same value without invisible characters but line ends, and commands."""
+    if printed.isascii() and not any(part in printed for part in (b"\x7f", b"##", b"::")):
         return printed
-    return INVISIBLE.sub(_json_escape_of, printed.decode("utf-8", "surrogatepass")).encode()
+    text = without_pipeline_commands(printed.decode("utf-8", "surrogatepass"))
+    return INVISIBLE.sub(_json_escape_of, text).encode()
 
 
 def _json_escape_of(match: re.Match[str]) -> str:

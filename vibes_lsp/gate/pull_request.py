@@ -14,7 +14,7 @@ from urllib.parse import quote
 from vibes_lsp.checks.finding import Finding, Severity, pluralize
 from vibes_lsp.gate.annotation_decision import GateDecision
 from vibes_lsp.gate.report import GateItem, GateReport, summary_line
-from vibes_lsp.model.escaping import code_span, single_line
+from vibes_lsp.model.escaping import code_span, single_line, without_pipeline_commands
 from vibes_lsp.model.members import JsonValue, Members, text
 from vibes_lsp.reports.blame import LineCounts
 from vibes_lsp.reports.diff import Changes
@@ -48,7 +48,7 @@ def markdown_summary(
         links: The address of the project's files on their host, such as
             `https://example.org/owner/name/blob/COMMIT`.
     """
-    return "\n".join(_lines(report, changes, links)) + "\n"
+    return without_pipeline_commands("\n".join(_lines(report, changes, links))) + "\n"
 
 
 def workflow_commands(findings: Sequence[Finding]) -> Iterator[str]:
@@ -206,12 +206,14 @@ def _finding(finding: Finding) -> str:
 
 
 def _command_text(message: str) -> str:
-    return single_line(message.replace("%", "%25"), 1_000)
+    return without_pipeline_commands(single_line(message.replace("%", "%25"), 1_000))
 
 
 def _command_property(path: str) -> str:
     escaped = path.replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
-    return single_line(escaped.replace("\r", "%0D").replace("\n", "%0A"), 1_000)
+    return without_pipeline_commands(
+        single_line(escaped.replace("\r", "%0D").replace("\n", "%0A"), 1_000)
+    )
 
 
 def _code_quality_issue(finding: Finding) -> Members:

@@ -22,6 +22,15 @@ INVISIBLE: Final = re.compile(
 Controls, line separators, lone surrogates and everything that Unicode lets renderers ignore.
 Variation selectors are included, even harmless ones: a row of them can hide any text.
 """
+_PIPELINE_COMMAND: Final = re.compile(
+    r"##(?=[a-z]*\[)|(?<!\w)::(?=(?:add-mask|add-matcher|add-path|debug|echo|endgroup|error|group"
+    r"|notice|remove-matcher|save-state|set-env|set-output|stop-commands|warning)\b)",
+    re.IGNORECASE,
+)
+"""The beginning of what hosts of pipelines execute where a program prints it.
+
+Azure Pipelines reads `##vso[` and `##[`, GitHub `::error` and its like, and `##[` of old.
+"""
 LINE_MARK: Final = "| "
 """What each line of `marked_lines` begins with."""
 _BACKTICKS: Final = re.compile("`+")
@@ -56,6 +65,11 @@ def without_invisible(line: str) -> str:
     return INVISIBLE.sub(
         lambda match: match[0] if match[0] == "\t" else f"\\u{ord(match[0]):04x}", line
     )
+
+
+def without_pipeline_commands(text: str) -> str:
+    """Return text in which a host's commands to a pipeline begin with an escape."""
+    return _PIPELINE_COMMAND.sub(lambda match: f"\\u{ord(match[0][0]):04x}{match[0][1]}", text)
 
 
 def marked_lines(text: str, limit: int) -> str:
