@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -12,9 +12,7 @@ from vibes_lsp.model.config import Config, validate_config
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import MAX_PATTERNS, Tracking
 from vibes_lsp.model.validation import Problem
-from vibes_lsp.store import files
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.file_stamps import FileStamp, FileState
 from vibes_lsp.store.files import read_file
 
 if TYPE_CHECKING:
@@ -30,16 +28,12 @@ class LoadedConfig:
         problem: Why the whole file is unusable.
         members: The members as stored.
         data: The file's bytes, to find members in.
-        stamp: The file that was read.
-        file_state: The last check of the file for changes.
     """
 
     present: bool = False
     problem: VibesError | None = None
     members: Members = field(default_factory=dict, repr=False)
     data: bytes = field(default=b"", repr=False)
-    stamp: FileStamp | None = field(default=None, repr=False)
-    file_state: FileState = field(default_factory=FileState, repr=False, compare=False)
 
     @property
     def config(self) -> Config:
@@ -95,24 +89,18 @@ class LoadedConfig:
 def load_config(directory: AuditDir, previous: LoadedConfig | None = None) -> LoadedConfig:
     """Return the policy, or the previous one if the file has not changed. Never raises."""
     try:
-        stamp = files.regular_file_stamp(directory.config)
-        same = previous if previous is not None and stamp == previous.stamp else None
-        if (
-            same is not None
-            and (stamp is None or same.file_state.settled)
-            and not isinstance(same.problem, UnreadableFile)
-        ):
-            return same
         content = read_file(directory.config)
     except UnreadableFile as error:
         if previous is not None and error.is_same_as(previous.problem):
             return previous
         return LoadedConfig(present=True, problem=error)
-    if content is None or stamp is None:  # one that appears meanwhile is read next time
-        return LoadedConfig()
-    if same is not None and same.file_state.recheck(content, [stamp]):
-        return same
-    return replace(parse_config(content), stamp=stamp, file_state=FileState.of(content, [stamp]))
+    if (
+        previous is not None
+        and not isinstance(previous.problem, UnreadableFile)
+        and (previous.present, previous.data) == (content is not None, content or b"")
+    ):
+        return previous
+    return LoadedConfig() if content is None else parse_config(content)
 
 
 def parse_config(content: bytes) -> LoadedConfig:
