@@ -14,14 +14,19 @@ from vibes_lsp.anchors.functions import find_function
 from vibes_lsp.anchors.line_hashes import join_hashes
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.model.members import Members, mapping, text, texts
-from vibes_lsp.model.vocabulary import Action, AssuranceLevel, ContextType, NodeType, RecordType
+from vibes_lsp.model.vocabulary import (
+    Action,
+    AssuranceLevel,
+    ContextType,
+    EdgeType,
+    NodeType,
+    RecordType,
+)
 from vibes_lsp.placing.live_risk import prompt_length, temperature_of
 from vibes_lsp.placing.locate_annotations import locate_on_lines
 from vibes_lsp.recording.arguments import Function, WrongArgument
 from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.edges import (
-    add_causes,
-    add_informants,
     add_replaced,
     answers_about,
     informants,
@@ -99,14 +104,12 @@ class Contexts:
     left_out: tuple[str, ...] = ()
     signals: tuple[CustomSignal, ...] = ()
 
-    def causes(self) -> list[Node | None]:
-        """Return possible causes of the edit, nearest first; the environment is always known."""
-        return [
-            self._entry("prompt_hash"),
-            self._entry("command_hash"),
-            Node(self.session_id, NodeType.SESSION) if self.session_id else None,
-            self._entry("environment_hash"),
-        ]
+    @property
+    def cause(self) -> Node | None:
+        """The nearest cause of the edit."""
+        session = Node(self.session_id, NodeType.SESSION) if self.session_id else None
+        nearer = self._entry("prompt_hash") or self._entry("command_hash")
+        return nearer or session or self._entry("environment_hash")
 
     def merged(self, later: Contexts) -> Contexts:
         """Return the contexts of this and a later part of one edit; the later value wins."""
@@ -271,8 +274,11 @@ def add_annotation(draft: Draft, record: Members, contexts: Contexts) -> Node:
         WrongArgument: The record violates the RFC.
     """
     annotation = Node(draft.add(record), NodeType.ANNOTATION)
-    add_causes(draft, annotation, contexts.causes())
-    add_informants(draft, annotation, contexts.informants)
+    cause = contexts.cause
+    if cause is not None:
+        draft.edge(EdgeType.CAUSED_BY, annotation, cause)
+    for informant in contexts.informants:
+        draft.edge(EdgeType.INFORMED_BY, annotation, informant)
     return annotation
 
 

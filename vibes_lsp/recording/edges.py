@@ -29,19 +29,6 @@ _NO_OWNERS: Final = frozenset({Action.DELETE, Action.REVIEW})
 _CERTAIN: Final = frozenset({State.EXACT, State.MOVED, State.EDITED})
 
 
-def add_causes(draft: Draft, annotation: Node, causes: Iterable[Node | None]) -> None:
-    """Add the edge to the first known cause of an annotation."""
-    cause = next((candidate for candidate in causes if candidate is not None), None)
-    if cause is not None:
-        draft.edge(EdgeType.CAUSED_BY, annotation, cause)
-
-
-def add_informants(draft: Draft, annotation: Node, informants: Iterable[Node]) -> None:
-    """Add the edges to what the AI had read."""
-    for informant in informants:
-        draft.edge(EdgeType.INFORMED_BY, annotation, informant)
-
-
 def informants(context: RecordingContext, entries: Entries, named: Sequence[str]) -> list[Node]:
     """Return the nodes of hashes, ids and files; a file as the command that read it.
 

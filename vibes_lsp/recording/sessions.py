@@ -11,7 +11,6 @@ from vibes_lsp.recording.context import Draft, Node, RecordingContext, present
 from vibes_lsp.recording.entries import Entries
 from vibes_lsp.recording.requests import EndSession, RecordDelegation, StartSession
 from vibes_lsp.recording.results import Delegated, Ended, StartedSession
-from vibes_lsp.trail.records import LoggedSession
 
 
 def start_session(context: RecordingContext, request: StartSession) -> tuple[Draft, StartedSession]:
@@ -37,7 +36,8 @@ def start_session(context: RecordingContext, request: StartSession) -> tuple[Dra
         agent_type=request.agent_type,
     )
     if parent is not None:
-        _add_delegation(context, draft, parent, identifier, environment)
+        ends = (parent.id, parent.text("environment_hash")), (identifier, environment)
+        add_delegation(draft, *ends)
     return draft, StartedSession(identifier, environment)
 
 
@@ -71,6 +71,8 @@ def record_delegation(
     entries = Entries(context)
     draft = Draft(context.timestamp, parent.id)
     child_id = request.child_session_id or context.new_id()
+    if parent.id == child_id:
+        raise WrongArgument("child_session_id", "a session cannot delegate to itself")
     child = context.trail.log.session(child_id)
     if (tool is None) != (model is None):
         raise WrongArgument(
@@ -96,15 +98,15 @@ def record_delegation(
             agent_name=request.agent_name,
             agent_type=request.agent_type,
         )
-    _add_delegation(
-        context,
+    edges = context.trail.log.edges(source=parent.id, edge_type=EdgeType.DELEGATED_TO)
+    add_delegation(
         draft,
-        parent,
-        child_id,
-        environment,
+        (parent.id, parent.text("environment_hash")),
+        (child_id, environment),
         description=description,
         files=entries.files(request.delegated_files),
         kind=request.delegation_type,
+        has_edge=any(edge.target == child_id for edge in edges),
     )
     return draft, Delegated(child_id, tuple(draft.edges), entries.masked, tuple(entries.left_out))
 
@@ -148,31 +150,6 @@ def add_end(draft: Draft, identifier: str, timestamp: str) -> None:
             "session_id": identifier,
             "timestamp": timestamp,
         },
-    )
-
-
-def _add_delegation(
-    context: RecordingContext,
-    draft: Draft,
-    parent: LoggedSession,
-    child: str,
-    environment: str,
-    *,
-    description: str | None = None,
-    files: Sequence[str] = (),
-    kind: DelegationType = DelegationType.TASK,
-) -> None:
-    if parent.id == child:
-        raise WrongArgument("child_session_id", "a session cannot delegate to itself")
-    known = context.trail.log.edges(source=parent.id)
-    add_delegation(
-        draft,
-        (parent.id, parent.text("environment_hash")),
-        (child, environment),
-        description=description,
-        files=files,
-        kind=kind,
-        has_edge=any(edge.type == EdgeType.DELEGATED_TO and edge.target == child for edge in known),
     )
 
 
