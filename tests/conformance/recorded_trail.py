@@ -28,9 +28,9 @@ from vibes_lsp.recording import (
     Reasoning,
     RecordCommand,
     RecordDelegation,
-    Recorded,
     Recorder,
 )
+from vibes_lsp.recording.results import Recorded
 from vibes_lsp.store.initialise import initialise
 
 if TYPE_CHECKING:

@@ -32,7 +32,8 @@ from tests.crash.workloads import (
 )
 from tests.unit.store.empty_trail import leftover_files, new_trail, prompt, read_strictly, session
 from vibes_lsp.maintenance.backfill import backfill
-from vibes_lsp.recording import Recorded, Recorder
+from vibes_lsp.recording import Recorder
+from vibes_lsp.recording.results import Recorded
 from vibes_lsp.store.locks import append_lock
 from vibes_lsp.store.log_follower import LogFollower
 from vibes_lsp.store.manifest import read_manifest

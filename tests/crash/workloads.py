@@ -12,7 +12,8 @@ from tests.trails import Repository
 from tests.unit.recording.request_builders import Completion
 from tests.unit.store.empty_trail import prompt, session
 from vibes_lsp.maintenance.backfill import backfill
-from vibes_lsp.recording import Model, Origin, Recorded, Recorder, Tool
+from vibes_lsp.recording import Model, Origin, Recorder, Tool
+from vibes_lsp.recording.results import Recorded
 from vibes_lsp.store.writer import AuditWriter
 
 if TYPE_CHECKING:

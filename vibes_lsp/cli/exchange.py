@@ -35,7 +35,7 @@ from vibes_lsp.exchange.import_plan import Imported, PlannedRecord
 from vibes_lsp.exchange.import_transcripts import TranscriptReader
 from vibes_lsp.exchange.record_imports import ReadCandidates, record_imports
 from vibes_lsp.recording import Recorder
-from vibes_lsp.recording import as_json as result_as_json
+from vibes_lsp.recording.results import as_json as result_as_json
 
 _MAX_SOURCE = 40
 _MAX_BEGINNING = 14

@@ -28,10 +28,10 @@ from vibes_lsp.recording import (
     Prompt,
     PromptType,
     Reasoning,
-    Recorded,
     Recorder,
     WrongArgument,
 )
+from vibes_lsp.recording.results import Recorded
 
 if TYPE_CHECKING:
     from pathlib import Path

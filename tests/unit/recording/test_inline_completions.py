@@ -21,14 +21,9 @@ from tests.unit.recording.projects import (
     session_origin,
 )
 from tests.unit.recording.request_builders import Completion, review_request
-from vibes_lsp.recording import (
-    Origin,
-    Pending,
-    Recorded,
-    Recorder,
-    WrongArgument,
-)
+from vibes_lsp.recording import Origin, Recorder, WrongArgument
 from vibes_lsp.recording.requests import REQUESTS, parse
+from vibes_lsp.recording.results import Pending, Recorded
 from vibes_lsp.trail.pending_completions import PendingCompletions as Waiting
 
 if TYPE_CHECKING:

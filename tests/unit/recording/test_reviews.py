@@ -19,12 +19,12 @@ from vibes_lsp.recording import (
     Prompt,
     PromptType,
     RecordReview,
-    Reviewed,
     ReviewScope,
     Shown,
     Tool,
     WrongArgument,
 )
+from vibes_lsp.recording.results import Reviewed
 from vibes_lsp.reports.placements import PlacementReport
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail

@@ -190,9 +190,9 @@ def _execute(
     homes: Sequence[AuditDir],
 ) -> dict[str, Any]:
     # A server that only reads does not import pydantic's models.
-    from vibes_lsp.recording import as_json  # noqa: PLC0415
     from vibes_lsp.recording.across_projects import visiting_request  # noqa: PLC0415
     from vibes_lsp.recording.requests import REQUESTS, parse  # noqa: PLC0415
+    from vibes_lsp.recording.results import as_json  # noqa: PLC0415
 
     if use_case == "remap":
         from vibes_lsp.maintenance.remap import Remap, remap  # noqa: PLC0415

@@ -155,7 +155,7 @@ def _flush(project: Project, texts: Mapping[str, str]) -> bool:
         VibesError: It cannot be written.
     """
     # Imported late: a server that only reads starts without it.
-    from vibes_lsp.recording import ABANDONED_AFTER  # noqa: PLC0415
+    from vibes_lsp.recording.recorder import ABANDONED_AFTER  # noqa: PLC0415
 
     project.recorder.record_pending_completions(texts, others_after=ABANDONED_AFTER)
     project.recorder.flush()
