@@ -84,6 +84,6 @@ def test_what_waits_in_a_file_that_git_tracks_enters_no_log(work: Workspace) -> 
     work.git("add", "--force", ".ai-audit/wal/waiting")
     work.git("add", "app.py")
     committed = work.try_commit("Forged")
-    assert "git tracks it" in committed.stderr
+    assert "is tracked by git" in committed.stderr
     assert edit not in work.git("show", "HEAD:.ai-audit/annotations.jsonl")
     assert edit not in vibes("flush", "--json", cwd=work.path).json["written"]

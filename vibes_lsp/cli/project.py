@@ -20,6 +20,7 @@ from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.files import real_path_in, regular_file_stamp
 from vibes_lsp.store.versions import unsupported_versions
 from vibes_lsp.store.waiting import has_mark, waiting_place
+from vibes_lsp.store.waiting_lines import NOT_READ
 from vibes_lsp.trail.committed_waiting import committed_waiting
 from vibes_lsp.trail.trail import Trail
 
@@ -140,7 +141,7 @@ def open_trail(audit_dir: Path | None, *, folds: bool = True, uses_saved: bool =
     for sentence in unsupported_versions(load_config(trail.directory), trail.manifest):
         print_warning(f"{sentence}; it is read as far as possible")
     if file := committed_waiting(directory):
-        print_warning(f"{file} is tracked by git, so it is not read; remove it from git")
+        print_warning(f"{file} {NOT_READ}")
     _warn_of_late(directory)
     return trail
 

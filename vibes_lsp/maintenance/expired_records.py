@@ -25,15 +25,21 @@ from vibes_lsp.store.files import (
     temporary_files,
     write_temporary,
 )
-from vibes_lsp.store.locks import FileLock
-from vibes_lsp.store.waiting import HEAD, RETENTION_DAYS, records_in_journal, waiting_place
+from vibes_lsp.store.locks import FileLock, append_lock
+from vibes_lsp.store.waiting import (
+    HEAD,
+    RETENTION_DAYS,
+    records_in_journal,
+    waiting_files,
+    waiting_place,
+)
 from vibes_lsp.store.waiting_lines import (
     WaitingMembers,
     WaitingRecord,
-    first_record,
     parse_waiting,
     referenced_entries,
 )
+from vibes_lsp.trail.committed_waiting import committed_waiting
 
 
 def drop_expired(directory: AuditDir, now: datetime) -> int:
@@ -53,32 +59,33 @@ def drop_expired(directory: AuditDir, now: datetime) -> int:
         return 0
     cutoff = now - timedelta(days=RETENTION_DAYS)
     dropped = 0
-    for records in (place.records, *filter(place.is_abandoned, place.other_records())):
-        if records.is_file():
-            with FileLock(records.with_suffix(place.lock.suffix)).acquire():
+    files = (place.records, *filter(place.is_abandoned, place.other_records()))
+    locks = {records: FileLock(records.with_suffix(place.lock.suffix)) for records in files}
+    locks[records_in_journal(directory)] = append_lock(directory)
+    for records, lock in locks.items():
+        if records.is_file() and records != committed_waiting(directory):
+            with lock.acquire():
                 dropped += _drop(directory, records, cutoff)
     return dropped
 
 
 def _drop(directory: AuditDir, records: Path, cutoff: datetime) -> int:
     """Drop what is older than a time from a file; the caller holds its lock."""
-    for temporary in temporary_files(records.parent):
-        with suppress(OSError):
-            temporary.unlink()
+    if records.parent != directory.journal:  # where another program may be about to fold
+        for temporary in temporary_files(records.parent):
+            with suppress(OSError):
+                temporary.unlink()
     try:
         content = read_file(records) or b""
-        elsewhere = read_file(records_in_journal(directory)) or b""
+        others = [read_file(file) or b"" for file in waiting_files(directory) if file != records]
     except UnreadableFile:
-        return 0
-    oldest = first_record(content)
-    if oldest is None or not _is_older(oldest.members, cutoff):
         return 0
     waiting = parse_waiting(content)
     kept = _kept(directory.project, waiting.records, cutoff)
     if len(kept) == len(waiting.records):
         return 0
     recent = {key for key, raw in waiting.entries.items() if not _is_old(raw, cutoff)}
-    named = (elsewhere, *(record.data for record in kept), *map(str.encode, recent))
+    named = (*others, *(record.data for record in kept), *map(str.encode, recent))
     entries = referenced_entries(named, waiting.entries)
     left = b"".join(b'{"%s":%s}\n' % (key.encode(), bytes(raw)) for key, raw in entries.items())
     before: object = object()

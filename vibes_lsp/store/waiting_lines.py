@@ -19,6 +19,8 @@ from vibes_lsp.store.files import read_file
 from vibes_lsp.store.journal import parse_waiting_entries
 from vibes_lsp.store.waiting import HEAD, waiting_files, waiting_place
 
+NOT_READ: Final = "is tracked by git, so it is not read; remove it from git"
+"""Of a file of waiting records: who made a commit may have written it."""
 _HASH: Final = re.compile(rb"[0-9a-f]{64}")
 _VALUE: Final = re.compile(rb': ?"([^"\\]{1,200})"')
 _NAMES: Final = ((b'"annotation_id"', True), (b'"edit"', False))
@@ -124,7 +126,7 @@ def read_waiting(
     broken: list[str] = []
     for path in (*own, *(place.other_records() if others and place else ())):
         if path == committed:
-            unreadable.append(f"{path} is ignored: git tracks it, so others may have written it")
+            unreadable.append(f"{path} {NOT_READ}")
             continue
         try:
             content = read_file(path) or b""
@@ -145,12 +147,9 @@ def read_waiting(
 
 def parse_waiting(content: bytes) -> Waiting:
     """Return what waits in one file."""
-    return Waiting(tuple(_records(content)), parse_waiting_entries(content))
-
-
-def first_record(content: bytes) -> WaitingRecord | None:
-    """Return the first record of a file; None if it has none."""
-    return next(_records(content), None)
+    lines = _read_lines(content, is_own=True)
+    records = tuple(line for line in lines if isinstance(line, WaitingRecord))
+    return Waiting(records, parse_waiting_entries(content))
 
 
 def names_in_log(log: bytes) -> Iterator[tuple[str, int, bool]]:
@@ -205,12 +204,6 @@ def referenced_entries(
             referenced[name] = entries[name]
             pending += [reference.decode() for reference in _HASH.findall(bytes(entries[name]))]
     return referenced
-
-
-def _records(content: bytes) -> Iterator[WaitingRecord]:
-    for parsed in _read_lines(content, is_own=True):
-        if isinstance(parsed, WaitingRecord):
-            yield parsed
 
 
 def _read_lines(content: bytes, *, is_own: bool) -> Iterator[WaitingRecord | int]:

@@ -11,7 +11,7 @@ from tests.stories.workspace import Workspace
 from tests.unit.store.empty_trail import prompt, session
 from vibes_lsp.maintenance.expired_records import drop_expired
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.waiting import register_hook, waiting_place
+from vibes_lsp.store.waiting import records_in_journal, register_hook, waiting_place
 from vibes_lsp.store.waiting_lines import read_waiting
 from vibes_lsp.store.writer import AuditWriter
 
@@ -95,6 +95,25 @@ def test_what_a_removed_work_tree_left_is_dropped_too(directory: AuditDir) -> No
     (place.common / "worktrees/b").mkdir(parents=True)
     assert drop_expired(directory, NOW) == 2
     assert (abandoned.read_bytes(), other.read_bytes().count(b"gone.py")) == (b"", 1)
+
+
+def test_what_waits_in_the_folder_of_the_trail_is_dropped_too(directory: AuditDir) -> None:
+    """There it waits where git's folder could not be written."""
+    writer = AuditWriter(directory)
+    key = writer.entry(prompt("old"))
+    line = "value_that_is_gone = 1234"
+    writer.append([edit(days, "gone.py", line, prompt_hash=key) for days in (40, 1)])
+    place, within = waiting_place(directory), records_in_journal(directory)
+    assert place is not None
+    within.parent.mkdir(exist_ok=True)
+    place.records.rename(within)
+    left = within.with_name("0123456789abcdef.tmp")
+    left.write_bytes(b"what another program is about to fold")
+    assert drop_expired(directory, NOW) == 1
+    waiting = read_waiting(directory)
+    assert [record.data.count(b"value_that_is_gone") for record in waiting.records] == [1]
+    assert set(waiting.entries) == {key}
+    assert left.exists()
 
 
 def test_the_sessions_of_what_is_kept_and_their_parents_are_kept(directory: AuditDir) -> None:
