@@ -25,7 +25,6 @@ from vibes_lsp.store.files import (
     write_temporary,
 )
 from vibes_lsp.store.waiting import (
-    WaitingPlace,
     make_private_folder,
     place_of_waiting,
     waiting_place,
@@ -52,13 +51,18 @@ def keep_text(directory: AuditDir, file_hash: str, content: bytes) -> None:
         return
     place = place_of_waiting(directory)
     with suppress(VibesError, OSError):
-        if place is not None and _keep_in(place.texts, file_hash, content, place):
+        if place is not None:
+            make_private_folder(place, place.texts)
+            _keep_in(place.texts, file_hash, content)
             return
     with suppress(VibesError, OSError):
-        _keep_in(directory.kept_texts, file_hash, content, directory)
+        make_ignored_folder(directory.spool)
+        make_folder(directory.kept_texts)
+        directory.kept_texts.chmod(0o700)
+        _keep_in(directory.kept_texts, file_hash, content)
 
 
-def _keep_in(folder: Path, file_hash: str, content: bytes, owner: WaitingPlace | AuditDir) -> bool:
+def _keep_in(folder: Path, file_hash: str, content: bytes) -> None:
     """Keep a text in a folder.
 
     Raises:
@@ -68,35 +72,23 @@ def _keep_in(folder: Path, file_hash: str, content: bytes, owner: WaitingPlace |
     if path.exists():
         now = time.time()
         os.utime(path, (now, now))
-        return True
-    if isinstance(owner, WaitingPlace):
-        make_private_folder(owner, folder)
-    else:
-        make_ignored_folder(owner.spool)
-        make_folder(folder)
-        folder.chmod(0o700)
+        return
     replace_file(write_temporary(folder, content, durable=False), path)
     if file_hash.startswith("0"):  # once for 16 texts: it examines each file
         _remove_oldest(folder, time.time())
-    return True
 
 
 def read_kept_text(directory: AuditDir, file_hash: str) -> bytes | None:
     """Return the text with this hash; None if it is not kept."""
     if not _HASH.fullmatch(file_hash):
         return None
-    for folder in text_folders(directory):
+    place = waiting_place(directory)
+    for folder in (*([] if place is None else [place.texts]), directory.kept_texts):
         with suppress(VibesError):
             content = read_file(folder / file_hash, limit=MAX_TEXT)
             if content is not None and sha256(content) == file_hash:
                 return content
     return None
-
-
-def text_folders(directory: AuditDir) -> list[Path]:
-    """Return the folders that kept texts may be in; they may not exist."""
-    place = waiting_place(directory)
-    return [*([] if place is None else [place.texts]), directory.kept_texts]
 
 
 def _remove_oldest(folder: Path, present: float) -> None:
