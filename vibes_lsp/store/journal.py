@@ -52,11 +52,6 @@ class Journal:
     entries_file: EntriesFile | None = None
     waiting: Mapping[Path, EntriesFile] = field(default_factory=dict)
 
-    @property
-    def entries_file_size(self) -> int | None:
-        """Size of the shared file in bytes; None if missing."""
-        return None if self.entries_file is None else self.entries_file.size
-
 
 @dataclass(frozen=True, slots=True)
 class EntriesFile:

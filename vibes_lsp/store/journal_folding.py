@@ -153,7 +153,8 @@ def _clean_up(directory: AuditDir, folded: Journal, lock: LockHandle) -> None:
             path.unlink(missing_ok=True)
         own = entries_file(directory)
         stamp = regular_file_stamp(own)
-        if stamp is None or stamp.size != folded.entries_file_size:
+        read = folded.entries_file
+        if stamp is None or read is None or stamp.size != read.size:
             return
         if any(name == own.name for name, _ in folded.problems):
             # Its entries are folded; the invalid lines stay for a person to look at.

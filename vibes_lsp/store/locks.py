@@ -94,22 +94,19 @@ class FileLock:
         limit = self._patience.limit
         deadline, last_write = time.monotonic() + limit, self._last_write()
         pause = _MIN_PAUSE
-        while True:
-            handle = self.try_acquire()
-            if handle is not None:
-                return handle
-            if (
-                time.monotonic() >= deadline and last_write != self._last_write()
-            ):  # others took turns
-                deadline, last_write = time.monotonic() + limit, self._last_write()
-            elif time.monotonic() >= deadline:
-                raise RefusedWrite(
-                    f"cannot lock {self.path}: held by {self._describe_holder()}"
-                    f" for more than {limit:g} seconds",
-                    hint="nothing was written; try again when it has finished, or end it",
-                )
+        while (handle := self.try_acquire()) is None:
+            if time.monotonic() >= deadline:
+                before, last_write = last_write, self._last_write()
+                if last_write == before:  # nobody else took a turn
+                    raise RefusedWrite(
+                        f"cannot lock {self.path}: held by {self._describe_holder()}"
+                        f" for more than {limit:g} seconds",
+                        hint="nothing was written; try again when it has finished, or end it",
+                    )
+                deadline = time.monotonic() + limit
             time.sleep(pause * (256 + os.urandom(1)[0]) / 512)
             pause = min(2 * pause, _MAX_PAUSE)
+        return handle
 
     def try_acquire(self) -> LockHandle | None:
         """Take the lock if it is free; None if another program holds it.
@@ -204,16 +201,11 @@ def _read_intent(descriptor: int) -> tuple[str, str]:
 
 
 def _read_at(descriptor: int, count: int, place: int) -> bytes:
-    if hasattr(os, "pread"):
-        return os.pread(descriptor, count, place)
     os.lseek(descriptor, place, os.SEEK_SET)
     return os.read(descriptor, count)
 
 
 def _write_at(descriptor: int, content: bytes, place: int) -> None:
-    if hasattr(os, "pwrite"):
-        os.pwrite(descriptor, content, place)
-        return
     os.lseek(descriptor, place, os.SEEK_SET)
     os.write(descriptor, content)
 

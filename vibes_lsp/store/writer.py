@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
@@ -51,28 +51,6 @@ from vibes_lsp.store.waiting import (
 )
 
 
-class _KnownEntries:
-    """The keys of the entries in a file that writers append to; the caller holds its lock.
-
-    Args:
-        path: The file.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self._file = EntriesFile()
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._file.entries
-
-    def refresh(self) -> None:
-        """Read what changed on disk; a file that is missing or unreadable has no entries."""
-        try:
-            self._file = read_waiting_entries(self._path, self._file)
-        except UnreadableFile:
-            self._file = EntriesFile()
-
-
 class _KnownManifest:
     """The keys of the entries of a manifest, and its version.
 
@@ -107,7 +85,7 @@ class _KnownManifest:
         self._stamp = stamp
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Destination:
     """Files that are written under one lock.
 
@@ -117,8 +95,8 @@ class _Destination:
         entries: Where entries are appended; the same file for what waits.
         blobs: The folder of external entries.
         temporary: A folder for temporary files on the same file system.
-        known: The entries that the file has.
         place: The place in git's folder that it belongs to, if any.
+        known: The entries that the file has.
     """
 
     lock: FileLock
@@ -126,8 +104,8 @@ class _Destination:
     entries: Path
     blobs: Path
     temporary: Path
-    known: _KnownEntries
     place: WaitingPlace | None = None
+    known: EntriesFile = field(default_factory=EntriesFile)
 
     def prepare(self) -> None:
         """Create its folders.
@@ -139,6 +117,13 @@ class _Destination:
             make_private_folder(self.place, self.records.parent)
             for file in (self.records, self.lock.path):
                 create_private_file(file)
+
+    def refresh(self) -> None:
+        """Read which entries it has; a file that is missing or unreadable has none."""
+        try:
+            self.known = read_waiting_entries(self.entries, self.known)
+        except UnreadableFile:
+            self.known = EntriesFile()
 
 
 class AuditWriter:
@@ -162,7 +147,6 @@ class AuditWriter:
             entries_file(directory),
             directory.blobs,
             directory.journal,
-            _KnownEntries(entries_file(directory)),
         )
         self._waiting: Final[dict[Path, _Destination]] = {}
         self._written: Final[set[Path]] = set()
@@ -315,7 +299,6 @@ class AuditWriter:
                 place.records,
                 place.blobs,
                 place.blobs,
-                _KnownEntries(place.records),
                 place,
             )
             self._waiting[within] = _Destination(
@@ -324,14 +307,13 @@ class AuditWriter:
                 within,
                 within.with_name("blobs"),
                 within.parent,
-                _KnownEntries(within),
             )
         return list(self._waiting.values())
 
     def _prepare(self, config: LoadedConfig, destination: _Destination, lock: LockHandle) -> None:
         """Read what changed, reject unsupported versions and repair a partial line."""
         self._manifest.refresh()
-        destination.known.refresh()
+        destination.refresh()
         unsupported = unsupported_versions(config, self._manifest.frame)
         if unsupported:
             raise UnsupportedVersion(
@@ -361,7 +343,9 @@ class AuditWriter:
 
         One that only the manifest has waits once more: the commit may be made on another branch.
         """
-        return key in destination.known or (destination is self._at_once and key in self._manifest)
+        return key in destination.known.entries or (
+            destination is self._at_once and key in self._manifest
+        )
 
     def _head_line(self) -> bytes:
         """Return the line that says on which commit the records after it were made."""
