@@ -275,18 +275,11 @@ class _Selection:
         lineages = self.context.trail.lineages_of_edit(identifier) or [self._lineage(identifier)]
         recorded = normal_path(lineages[0].current.text("file_path") or "")
         shown = self.request.shown.get(identifier)
-        paths = [recorded] if shown is None else [shown.file_path, recorded]
+        named = [recorded] if shown is None else [shown.file_path, recorded]
+        paths = [*self._own_path, *(required_path(self.context.project, path) for path in named)]
         is_found = False
         for lineage in lineages:
-            for path in dict.fromkeys(
-                [
-                    *self._own_path,
-                    *(
-                        required_path(self.context.project, recorded_path)
-                        for recorded_path in paths
-                    ),
-                ]
-            ):
+            for path in dict.fromkeys(paths):
                 placed = self._place(path).items()
                 match = next(
                     (entry for entry in placed if lineage.current.id in entry[1].ids), None
