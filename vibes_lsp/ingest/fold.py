@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -141,15 +142,20 @@ def _fold(directory: AuditDir, now: Callable[[], datetime], *, with_homes: bool)
             new_events: list[tuple[AgentEvent, int]] = []
             for number, waiting in enumerate(complete):
                 clock.moment = waiting.moment
-                recorded, outcome = _record(events, waiting, edited.get(number, ()))
+                recorded, outcome = _attempt(
+                    waiting.source.agent,
+                    partial(_record, events, waiting, edited.get(number, ())),
+                )
                 if waiting.event is not None and outcome != REPEATED:
                     new_events.append((waiting.event, waiting.received))
                 log.add(waiting.moment, waiting.source, recorded=recorded, outcome=outcome)
             reported = {file.path for files in edited.values() for file in files}
             for changed in command_files.changed(new_events, reported):
                 clock.moment = datetime.fromtimestamp(changed.moment / 1e9, UTC)
-                recorded, outcome = _record_command_file(events, changed)
                 source = EventSource(changed.event.agent.value, "files compared")
+                recorded, outcome = _attempt(
+                    source.agent, partial(_record_command_file, events, changed)
+                )
                 log.add(clock.moment, source, recorded=recorded, outcome=outcome)
             for waiting in batch:
                 if waiting.path is not None:
@@ -196,10 +202,8 @@ class _Clock:
         return present if self.moment is None else min(self.moment, present)
 
 
-def _record(
-    events: EventRecorder, waiting: WaitingEvent, edited: Sequence[EditedFile]
-) -> tuple[bool, str]:
-    """Record one event; one that cannot be recorded is dropped.
+def _attempt(agent: str, record: Callable[[], tuple[bool, str]]) -> tuple[bool, str]:
+    """Record something of an agent; what cannot be recorded is dropped.
 
     Returns:
         Whether anything was recorded, and what, or why nothing was.
@@ -207,38 +211,31 @@ def _record(
     Raises:
         VibesError: The trail cannot be read or written.
     """
+    try:
+        return record()
+    except (RefusedWrite, UnreadableFile, UnsupportedVersion):
+        raise
+    except VibesError as error:
+        _logger.info("an event of %s is not recorded: %s", agent, error.code)
+        return False, f"not accepted: {error.code}"
+    except Exception as error:  # noqa: BLE001  # it must not block the events behind it
+        _logger.info("an event of %s is not recorded: %s", agent, type(error).__name__)
+        return False, f"internal error: {type(error).__name__}"
+
+
+def _record(
+    events: EventRecorder, waiting: WaitingEvent, edited: Sequence[EditedFile]
+) -> tuple[bool, str]:
     event = waiting.event
     if event is None:
         return False, waiting.reason
-    try:
-        is_new = events.record(event, edited, fallback_identity=waiting.name)
-    except (RefusedWrite, UnreadableFile, UnsupportedVersion):
-        raise
-    except VibesError as error:
-        _logger.info("an event of %s is not recorded: %s", event.agent.value, error.code)
-        return False, f"not accepted: {error.code}"
-    except Exception as error:  # noqa: BLE001  # it must not block the events behind it
-        _logger.info("an event of %s is not recorded: %s", event.agent.value, type(error).__name__)
-        return False, f"internal error: {type(error).__name__}"
-    return outcome_of(event, edited) if is_new else (False, REPEATED)
+    if not events.record(event, edited, fallback_identity=waiting.name):
+        return False, REPEATED
+    return outcome_of(event, edited)
 
 
 def _record_command_file(events: EventRecorder, file: CommandFile) -> tuple[bool, str]:
-    """Record a file that changed while a command ran; what cannot be recorded is dropped.
-
-    Returns:
-        As for `_record`.
-
-    Raises:
-        VibesError: The trail cannot be read or written.
-    """
-    try:
-        events.record_command_file(file)
-    except (RefusedWrite, UnreadableFile, UnsupportedVersion):
-        raise
-    except VibesError as error:
-        _logger.info("the file of a command is not recorded: %s", error.code)
-        return False, f"not accepted: {error.code}"
+    events.record_command_file(file)
     return True, f"{file.path}: changed while a command ran"
 
 
