@@ -13,11 +13,11 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.annotations import recorded
 from vibes_lsp.recording.context import RecordingContext
-from vibes_lsp.recording.inline_completions import accept_part, redraft
+from vibes_lsp.recording.inline_completions import InlineCompletion, accept_part, redraft
 from vibes_lsp.recording.paths import required_path
 from vibes_lsp.recording.requests import RecordInlineCompletion
 from vibes_lsp.recording.results import Pending, Recorded
-from vibes_lsp.recording.spool import InlineCompletion, Spool, completion_name
+from vibes_lsp.recording.spool import Spool, completion_name
 
 
 class AcceptedCompletions:

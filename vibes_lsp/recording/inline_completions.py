@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.known_text import locate_from
@@ -16,12 +17,12 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import Action
-from vibes_lsp.recording.annotations import LineSpan, draft_annotation, write_contexts
+from vibes_lsp.recording.annotations import Contexts, LineSpan, draft_annotation, write_contexts
 from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.recording.context import RecordingContext
 from vibes_lsp.recording.paths import source_text
 from vibes_lsp.recording.requests import RecordInlineCompletion
-from vibes_lsp.recording.spool import InlineCompletion
+from vibes_lsp.recording.results import Recorded
 from vibes_lsp.recording.text_edits import (
     AppliedEdit,
     LineColumn,
@@ -29,6 +30,37 @@ from vibes_lsp.recording.text_edits import (
     find_applied_edit,
     line_count,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class InlineCompletion:
+    """An inline completion: the parts that were accepted so far, and what they came to.
+
+    Attributes:
+        path: The file.
+        parts: The numbers of the parts.
+        contexts: What the annotation refers to.
+        timestamp: When the last part was accepted.
+        action: The annotation's action.
+        lines: The annotation's lines; None while everything accepted is white space, and for a
+            completion that was undone.
+        replaced: The lines that the parts replaced, without leading and trailing blanks.
+        records: The annotation and its edges. While it is pending: to be written unless more is
+            accepted.
+        final: Whether no more parts can follow.
+        result: The result of its request, once it is recorded.
+    """
+
+    path: str
+    parts: tuple[int, ...]
+    contexts: Contexts
+    timestamp: str
+    action: str
+    lines: tuple[int, int] | None = None
+    replaced: tuple[str, ...] = ()
+    records: tuple[dict[str, Any], ...] = ()
+    final: bool = False
+    result: Recorded = Recorded(None)  # noqa: RUF009  # it is frozen
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from vibes_lsp.git.repository import is_tracked
 from vibes_lsp.model.canonical_json import canonical_json, parse_json
 from vibes_lsp.model.members import Members
 from vibes_lsp.patience import REQUEST_LOCK
-from vibes_lsp.recording.annotations import Contexts
+from vibes_lsp.recording.inline_completions import InlineCompletion
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
-from vibes_lsp.recording.results import Recorded, Result
+from vibes_lsp.recording.results import Result
 from vibes_lsp.recording.spool_validation import are_written_by, is_inline_completion
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import (
@@ -70,60 +70,22 @@ class CompletedRequest(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True)
-class InlineCompletion:
-    """An inline completion: the parts that were accepted so far, and what they came to.
+class SpoolFiles(Generic[_T]):
+    """The files of one kind, each with one value as JSON; the caller holds `Spool.lock`.
 
     Attributes:
-        path: The file.
-        parts: The numbers of the parts.
-        contexts: What the annotation refers to.
-        timestamp: When the last part was accepted.
-        action: The annotation's action.
-        lines: The annotation's lines; None while everything accepted is white space, and for a
-            completion that was undone.
-        replaced: The lines that the parts replaced, without leading and trailing blanks.
-        records: The annotation and its edges. While it is pending: to be written unless more is
-            accepted.
-        final: Whether no more parts can follow.
-        result: The result of its request, once it is recorded.
+        folder: Their folder.
+        adapter: Their JSON.
+        is_valid: Whether the use case itself could have written a value.
+        tracked: Whether git tracks a file, by what it said before; it never tracks our own.
+        limit: Bytes of the largest one.
+        rejected: Those that were rejected, of which a warning was given.
     """
-
-    path: str
-    parts: tuple[int, ...]
-    contexts: Contexts
-    timestamp: str
-    action: str
-    lines: tuple[int, int] | None = None
-    replaced: tuple[str, ...] = ()
-    records: tuple[dict[str, Any], ...] = ()
-    final: bool = False
-    result: Recorded = Recorded(None)  # noqa: RUF009  # it is frozen
-
-
-class _TrackedFiles:
-    """The spool's files that git tracks; git is asked once per file."""
-
-    def __init__(self) -> None:
-        self._tracked: dict[Path, bool] = {}
-
-    def __contains__(self, path: Path) -> bool:
-        if path not in self._tracked:
-            self._tracked[path] = is_tracked(path)
-        return self._tracked[path]
-
-    def add_own(self, path: Path) -> None:
-        """Note that this program has written a file."""
-        self._tracked[path] = False
-
-
-@dataclass(frozen=True, slots=True)
-class SpoolFiles(Generic[_T]):
-    """The files of one kind, each with one value as JSON; the caller holds `Spool.lock`."""
 
     folder: Path
     adapter: TypeAdapter[_T]
     is_valid: Callable[[_T], bool]
-    tracked: _TrackedFiles
+    tracked: dict[Path, bool]
     limit: int = MAX_FILE
     rejected: set[str] = field(default_factory=set)
 
@@ -137,8 +99,11 @@ class SpoolFiles(Generic[_T]):
             value = self.adapter.validate_json(canonical_json(parse_json(content)))
         except (MalformedJson, UnreadableFile, ValueError):  # pydantic's errors are ValueErrors
             value = None
-        if value is not None and self.is_valid(value) and path not in self.tracked:
-            return value
+        if value is not None and self.is_valid(value):
+            if path not in self.tracked:
+                self.tracked[path] = is_tracked(path)
+            if not self.tracked[path]:
+                return value
         if name not in self.rejected:
             self.rejected.add(name)
             _logger.warning(
@@ -152,7 +117,7 @@ class SpoolFiles(Generic[_T]):
         make_folder(self.folder)
         temporary = write_temporary(self.folder, canonical_json(members), durable=False)
         replace_file(temporary, self.folder / name)
-        self.tracked.add_own(self.folder / name)
+        self.tracked[self.folder / name] = False
 
 
 class Spool:
@@ -165,7 +130,7 @@ class Spool:
 
     def __init__(self, directory: AuditDir) -> None:
         self.directory: Final = directory
-        self._tracked: Final = _TrackedFiles()
+        self._tracked: Final[dict[Path, bool]] = {}
         self._requests: Final[dict[type[Result], SpoolFiles[Any]]] = {}
         adapter = TypeAdapter(InlineCompletion)
         self.pending: Final = SpoolFiles(
@@ -246,16 +211,7 @@ class Spool:
         project, path = self.directory.project, completion.path
         if project_path(project, path) != path or is_bookkeeping(project, path):
             return False
-        if completion.lines is None:
-            return not completion.records
-        return is_inline_completion(
-            path,
-            completion.action,
-            completion.timestamp,
-            completion.contexts,
-            completion.records,
-            lines=completion.lines,
-        )
+        return is_inline_completion(completion)
 
 
 @cache

@@ -23,8 +23,9 @@ from vibes_lsp.model.vocabulary import (
     SupersedesReason,
     is_custom_signal,
 )
-from vibes_lsp.recording.annotations import Contexts, add_annotation, unmeasured_members
+from vibes_lsp.recording.annotations import add_annotation, unmeasured_members
 from vibes_lsp.recording.context import Draft, Node
+from vibes_lsp.recording.inline_completions import InlineCompletion
 from vibes_lsp.recording.results import Result
 
 _MEASURED_MEMBERS: Final = (
@@ -44,50 +45,37 @@ def are_written_by(kind: type[Result], records: Sequence[Members]) -> bool:
     return all(_type(record) in kind.record_types and _is_valid(record) for record in records)
 
 
-def is_inline_completion(
-    path: str,
-    action: str,
-    timestamp: str,
-    contexts: Contexts,
-    records: Sequence[Members],
-    *,
-    lines: tuple[int, int],
-) -> bool:
+def is_inline_completion(completion: InlineCompletion) -> bool:
     """Return whether the records are what an inline completion with these values writes.
 
     They are drafted again and must be equal. What follows from the text is accepted as it is, and
     so are the older annotations to which the new one has edges.
-
-    Args:
-        path: The file, relative to the project.
-        action: The annotation's action.
-        timestamp: Of all records.
-        contexts: What the annotation refers to.
-        records: The annotation, followed by its edges.
-        lines: The lines of the annotation.
     """
+    records, contexts, lines = completion.records, completion.contexts, completion.lines
+    if lines is None or not records:
+        return lines is None and not records
     if (
-        action not in (Action.CREATE, Action.MODIFY)
+        completion.action not in (Action.CREATE, Action.MODIFY)
         or not contexts.hashes.keys() <= CONTEXT_MEMBERS.keys()
+        or not all(
+            is_custom_signal(signal.signal) and 0 <= signal.value <= 1
+            for signal in contexts.signals
+        )
     ):
         return False
-    if not records or not all(
-        is_custom_signal(signal.signal) and 0 <= signal.value <= 1 for signal in contexts.signals
-    ):
-        return False
-    first = records[0]
     place: Members = {
         "type": RecordType.LINE.value,
-        "file_path": path,
+        "file_path": completion.path,
         "line_start": lines[0],
         "line_end": lines[1],
     }
+    first: Members = records[0]
     measured: Members = {name: first[name] for name in _MEASURED_MEMBERS if name in first}
+    timestamp = completion.timestamp
+    unmeasured = unmeasured_members(place, completion.action, contexts, timestamp)
     draft = Draft(timestamp, contexts.session_id)
     try:
-        annotation = add_annotation(
-            draft, {**unmeasured_members(place, action, contexts, timestamp), **measured}, contexts
-        )
+        annotation = add_annotation(draft, {**unmeasured, **measured}, contexts)
         for edge in records[len(draft.records) :]:
             _add_replaced(draft, annotation, edge)
     except VibesError:  # a record violates the RFC
