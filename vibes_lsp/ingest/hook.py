@@ -46,6 +46,8 @@ _INHERITED = 1024
 _MAX_STRINGS = 2_000
 """Strings of a payload that may name a file; those before the text of a file are few."""
 _MAX_PATH = 4096
+_MAX_FOLDERS = 8
+"""Folders that a payload may name: the agent's, and some in what its tools got."""
 _SEPARATORS = (b"/",) if os.sep == "/" else (b"/", b"\\\\")
 _FOLDER_MEMBERS = (b'"cwd"', b'"workspaceRoots"', b'"workspace_roots"')
 
@@ -79,7 +81,7 @@ def receive_event() -> list[str]:
 def store_event(payload: bytes | None, current_folder: Callable[[], str]) -> list[str]:
     """Store a payload in the spool of each trail that it concerns; nothing happens without one.
 
-    These are the trail of the agent's folder, and those of the files that the payload names.
+    These are the trails of the agent's folder and of the files that the payload names.
 
     Args:
         payload: The payload; None is dropped, and of one that is too large only the head is stored.
@@ -90,16 +92,16 @@ def store_event(payload: bytes | None, current_folder: Callable[[], str]) -> lis
     """
     if not payload:
         return []
-    folder = os.path.abspath(_named_folder(payload) or current_folder())
+    folders = [os.path.abspath(folder) for folder in _named_folders(payload) or [current_folder()]]
     trails: dict[str, str] = {}
-    for start in dict.fromkeys((folder, *_folders_of_files(payload, folder))):
+    for start in dict.fromkeys((*folders, *_folders_of_files(payload, folders))):
         try:
             trail = search_trail(start)
             trail = trail or _left_out_trail(start)
         except (RefusedTrail, OSError, ValueError):
             continue
         if trail is not None:
-            trails.setdefault(trail, "" if start == folder else NAMED)
+            trails.setdefault(trail, "" if start in folders else NAMED)
     return [trail for trail, ending in trails.items() if _try_to_store(payload, trail, ending)]
 
 
@@ -169,7 +171,7 @@ def _store(payload: bytes, folder: str, ending: str) -> None:
         os.unlink(temporary)
 
 
-def _folders_of_files(payload: bytes, folder: str) -> Iterator[str]:
+def _folders_of_files(payload: bytes, folders: list[str]) -> Iterator[str]:
     """Yield the folders of the files that a payload names, without decoding it.
 
     Each string that names a file is taken for one that may have been edited, and each line of a
@@ -183,11 +185,12 @@ def _folders_of_files(payload: bytes, folder: str) -> Iterator[str]:
         try:
             plain = string.replace(b"\\/", b"/").decode("utf-8")
             name = plain.encode("ascii", "backslashreplace").decode("unicode_escape")
-            path = os.path.normpath(os.path.join(folder, name))
-            if os.path.lexists(path):
-                yield os.path.dirname(path)
-            if os.path.islink(path):
-                yield os.path.dirname(os.path.realpath(path))
+            for folder in folders:
+                path = os.path.normpath(os.path.join(folder, name))
+                if os.path.lexists(path):
+                    yield os.path.dirname(path)
+                if os.path.islink(path):
+                    yield os.path.dirname(os.path.realpath(path))
         except (UnicodeError, ValueError):
             continue
 
@@ -335,26 +338,37 @@ def _read_input() -> bytes | None:
     return b"".join(parts)
 
 
-def _named_folder(payload: bytes) -> str | None:
-    """Return the folder that a payload names, without decoding it; None for an unusual one.
+def _named_folders(payload: bytes) -> list[str]:
+    """Return the folders that a payload names, without decoding it; an unusual one is left out.
 
     A wrong one does no harm: `fold_events` compares it with the decoded payload.
     """
+    folders: list[str] = []
     for member in _FOLDER_MEMBERS:
         at = payload.find(member)
-        start = payload.find(b'"', at + len(member))
-        if at < 0 or start < 0 or payload[at + len(member) : start].strip(b" \t\r\n:["):
-            continue
-        end = payload.find(b'"', start + 1)
-        plain = payload[start + 1 : end].replace(b"\\\\", b"\0")
-        if end > start + 1 and b"\\" not in plain:
-            try:
-                folder = plain.replace(b"\0", b"\\").decode("utf-8")
-            except UnicodeDecodeError:
-                continue
-            is_url_like = os.name == "nt" and folder[:1] == "/" and folder[2:3] == ":"
-            return folder[1:] if is_url_like else folder
-    return None
+        while at >= 0 and len(folders) < _MAX_FOLDERS:
+            folder = _folder_after(payload, at + len(member))
+            if folder is not None:
+                folders.append(folder)
+            at = payload.find(member, at + 1)
+    return folders
+
+
+def _folder_after(payload: bytes, place: int) -> str | None:
+    """Return the folder that is the value of the member whose name ends at a place."""
+    start = payload.find(b'"', place)
+    end = payload.find(b'"', start + 1)
+    if start < 0 or payload[place:start].strip(b" \t\r\n:[") or end <= start + 1:
+        return None
+    plain = payload[start + 1 : end].replace(b"\\\\", b"\0")
+    if b"\\" in plain:
+        return None
+    try:
+        folder = plain.replace(b"\0", b"\\").decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    is_url_like = os.name == "nt" and folder[:1] == "/" and folder[2:3] == ":"
+    return folder[1:] if is_url_like else folder
 
 
 def _make_folder(path: str, mode: int) -> bool:
