@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from typing import Final
 
 from vibes_lsp.agents.events import (
@@ -33,7 +32,6 @@ from vibes_lsp.git.repository import is_tracked
 from vibes_lsp.ingest.record_events import EditedFile
 from vibes_lsp.model.canonical_json import canonical_json, parse_object
 from vibes_lsp.model.members import Members, text
-from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import (
     make_folder,
@@ -92,40 +90,20 @@ class LoggedEvent:
     outcome: str
 
 
-class EventLog:
-    """Collects what became of events, and writes it once.
-
-    Args:
-        directory: The trail.
-    """
-
-    def __init__(self, directory: AuditDir) -> None:
-        self._directory = directory
-        self._events: list[LoggedEvent] = []
-
-    def add(self, moment: datetime, source: EventSource, *, recorded: bool, outcome: str) -> None:
-        """Add what became of an event."""
-        self._events.append(
-            LoggedEvent(format_timestamp(moment), source.agent, source.event, recorded, outcome)
-        )
-
-    def save(self) -> None:
-        """Write what was added, and remove what is too old to keep; nothing is raised."""
-        if not self._events:
-            return
-        try:
-            self._write()
-        except Exception as error:  # noqa: BLE001  # the events are recorded without it as well
-            _logger.info("the log of events is not written: %s", type(error).__name__)
-
-    def _write(self) -> None:
-        make_ignored_folder(self._directory.spool)
-        folder = self._directory.agent_events
+def log_events(directory: AuditDir, events: Sequence[LoggedEvent]) -> None:
+    """Add what became of events to the log, and remove what is too old; nothing is raised."""
+    if not events:
+        return
+    try:
+        make_ignored_folder(directory.spool)
+        folder = directory.agent_events
         make_folder(folder)
         folder.chmod(0o700)
-        kept = _newest([*read_event_log(self._directory), *self._events])
+        kept = _newest([*read_event_log(directory), *events])
         lines = b"".join(canonical_json(asdict(event)) + b"\n" for event in kept)
         replace_file(write_temporary(folder, lines, durable=False), folder / _LOG)
+    except Exception as error:  # noqa: BLE001  # the events are recorded without it as well
+        _logger.info("the log of events is not written: %s", type(error).__name__)
 
 
 @dataclass(frozen=True, slots=True)

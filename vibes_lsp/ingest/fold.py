@@ -39,8 +39,8 @@ from vibes_lsp.ingest.command_files import (
 )
 from vibes_lsp.ingest.event_log import (
     REPEATED,
-    EventLog,
-    EventSource,
+    LoggedEvent,
+    log_events,
     outcome_of,
 )
 from vibes_lsp.ingest.hook import end_folding, has_waiting_events
@@ -52,6 +52,7 @@ from vibes_lsp.ingest.spool import (
     without_overwrites,
     without_repeats,
 )
+from vibes_lsp.model.timestamps import format_timestamp
 from vibes_lsp.model.vocabulary import AssuranceLevel
 from vibes_lsp.patience import LOCK, READER, SAVING, Wait
 from vibes_lsp.recording.recorder import Recorder, utc_now
@@ -129,7 +130,7 @@ def _fold(directory: AuditDir, now: Callable[[], datetime], *, with_homes: bool)
     clock = _Clock(now)
     recorder = Recorder(directory, now=clock.now)
     events = EventRecorder(recorder)
-    log = EventLog(directory)
+    log: list[LoggedEvent] = []
     command_files = CommandFiles(directory)
     session_files = CodexSessionFiles(directory.project)
     try:
@@ -148,15 +149,14 @@ def _fold(directory: AuditDir, now: Callable[[], datetime], *, with_homes: bool)
                 )
                 if waiting.event is not None and outcome != REPEATED:
                     new_events.append((waiting.event, waiting.received))
-                log.add(waiting.moment, waiting.source, recorded=recorded, outcome=outcome)
+                received, source = format_timestamp(waiting.moment), waiting.source
+                log.append(LoggedEvent(received, source.agent, source.event, recorded, outcome))
             reported = {file.path for files in edited.values() for file in files}
             for changed in command_files.changed(new_events, reported):
                 clock.moment = datetime.fromtimestamp(changed.moment / 1e9, UTC)
-                source = EventSource(changed.event.agent.value, "files compared")
-                recorded, outcome = _attempt(
-                    source.agent, partial(_record_command_file, events, changed)
-                )
-                log.add(clock.moment, source, recorded=recorded, outcome=outcome)
+                received, agent = format_timestamp(clock.moment), changed.event.agent.value
+                recorded, outcome = _attempt(agent, partial(_record_command_file, events, changed))
+                log.append(LoggedEvent(received, agent, "files compared", recorded, outcome))
             for waiting in batch:
                 if waiting.path is not None:
                     with suppress(OSError):
@@ -164,7 +164,7 @@ def _fold(directory: AuditDir, now: Callable[[], datetime], *, with_homes: bool)
                     done.add(waiting.path)
     finally:
         _remove_abandoned(directory, now())
-        log.save()
+        log_events(directory, log)
         clock.moment = None
         recorder.finish(wait=False)
     return len(done)

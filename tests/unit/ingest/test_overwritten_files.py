@@ -145,4 +145,4 @@ def test_a_path_with_a_slash_before_the_drive_is_found_on_windows(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("vibes_lsp.ingest.hook.os.name", "nt")
-    assert hook._named_folder(b'{"workspace_roots": ["/c:/p"]}') == "c:/p"
+    assert hook._named_folders(b'{"workspace_roots": ["/c:/p"]}') == ["c:/p"]
