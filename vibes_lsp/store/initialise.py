@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
@@ -47,52 +46,26 @@ ATTRIBUTE_LINES: Final = (
 REQUIRED_ATTRIBUTES: Final = {"merge": "union", "text": "unset"}
 """The attributes that both growing files need, with values as `git check-attr` prints them."""
 
-_IGNORED_FILES: Final = {
-    "audit.db*": ("audit.db", "audit.db-journal", "audit.db-shm", "audit.db-wal"),
-    "*.lock": ("append.lock", "fold.lock"),
-    "wal/": ("wal/entries.jsonl",),
-    "spool/": ("spool/requests.lock",),
-}
-"""The files that each pattern must ignore; it is missing if one of them is not ignored."""
-
 
 def missing_ignores(directory: AuditDir) -> list[str]:
-    """Return the patterns of `IGNORE_LINES` that the directory's `.gitignore` does not cover."""
-    own = _gitignore_of(directory)
-    return [pattern for pattern in IGNORE_LINES if any(map(own.tracks, _IGNORED_FILES[pattern]))]
+    """Return the `IGNORE_LINES` that the directory's `.gitignore` lacks."""
+    return _missing_lines(directory, directory.gitignore, IGNORE_LINES)
+
+
+def missing_attributes(directory: AuditDir) -> list[str]:
+    """Return the `ATTRIBUTE_LINES` that the directory's `.gitattributes` lacks."""
+    return _missing_lines(directory, directory.gitattributes, ATTRIBUTE_LINES)
+
+
+def _missing_lines(directory: AuditDir, path: Path, lines: Sequence[str]) -> list[str]:
+    present = _lines(directory, path.name)
+    return [line for line in lines if line not in present]
 
 
 def ignores_database(directory: AuditDir) -> bool:
     """Whether the directory's `.gitignore` covers the derived database, as RFC 7.8 requires."""
-    return not _gitignore_of(directory).tracks(directory.database.name)
-
-
-def missing_attributes(directory: AuditDir) -> list[str]:
-    """Return the `ATTRIBUTE_LINES` that the directory's `.gitattributes` does not cover."""
-    present = [line.split() for line in _lines(directory, directory.gitattributes.name)]
-    return [line for line in ATTRIBUTE_LINES if not _has_required(line.split()[0], present)]
-
-
-def _has_required(name: str, lines: list[list[str]]) -> bool:
-    attributes: dict[str, str] = {}
-    for words in lines:
-        if words and fnmatchcase(name, words[0].removeprefix("/")):
-            for word in words[1:]:
-                attributes |= _attributes(word)
-    return attributes.items() >= REQUIRED_ATTRIBUTES.items()
-
-
-def _attributes(word: str) -> dict[str, str]:
-    """Return the attributes that one word of a `.gitattributes` line sets."""
-    if word == "binary":
-        return {"diff": "unset", "merge": "unset", "text": "unset"}
-    name, _, value = word.lstrip("-!").partition("=")
-    return {name: {"-": "unset", "!": "unspecified"}.get(word[:1]) or value or "set"}
-
-
-def _gitignore_of(directory: AuditDir) -> Tracking:
-    """Return the directory's `.gitignore` as tracking rules."""
-    return Tracking(None, _lines(directory, directory.gitignore.name))
+    rules = Tracking(None, _lines(directory, directory.gitignore.name))
+    return not rules.tracks(directory.database.name)
 
 
 def _lines(directory: AuditDir, name: str) -> list[str]:
@@ -100,7 +73,7 @@ def _lines(directory: AuditDir, name: str) -> list[str]:
         content = read_file(directory.path / name, limit=1 << 20) or b""
     except UnreadableFile:
         return []
-    return [line.rstrip("\r") for line in content.decode("utf-8", "replace").split("\n")]
+    return [line.rstrip() for line in content.decode("utf-8", "replace").split("\n")]
 
 
 REVIEWER_TOOL: Final = "vibes-lsp"
