@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -43,14 +43,14 @@ class Journal:
     Attributes:
         entries: The entries as stored, by key.
         problems: Files that could not be read completely, and why.
-        entries_file: The shared file of this program; None if missing.
-        waiting: The entries that wait for a commit, by file.
+        files: The shared file of this program, and those of what waits for a commit.
+        waiting: The keys of the entries that wait.
     """
 
     entries: Mapping[str, msgspec.Raw] = field(default_factory=dict)
     problems: tuple[tuple[str, VibesError], ...] = ()
-    entries_file: EntriesFile | None = None
-    waiting: Mapping[Path, EntriesFile] = field(default_factory=dict)
+    files: Mapping[Path, EntriesFile] = field(default_factory=dict)
+    waiting: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,25 +90,34 @@ def journal_files(directory: AuditDir) -> list[Path]:
         return []
 
 
-def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journal:
-    """Return the journal; only the new part of the shared file is read. Never raises.
+def read_journal(
+    directory: AuditDir, previous: Journal | None = None, *, waiting: bool = False
+) -> Journal:
+    """Return the journal; only the new part of a file of ours is read. Never raises.
 
     A partial last line is left for a later read.
+
+    Args:
+        directory: The trail.
+        previous: The journal as it was read before.
+        waiting: Whether to add the entries that wait for a commit (R29).
     """
-    foreign: dict[str, msgspec.Raw] = {}
+    known = {} if previous is None else previous.files
+    files: dict[Path, EntriesFile] = {}
+    entries: dict[str, msgspec.Raw] = {}
     problems: list[tuple[str, VibesError]] = []
-    own = None
+    own = entries_file(directory)
     for path in journal_files(directory):
         try:
-            if path.name == ENTRIES_NAME:
-                own = _read_entries_file(path, None if previous is None else previous.entries_file)
-                invalid = own.invalid
+            if path == own:
+                files[path] = _read_entries_file(path, known.get(path))
+                parsed, invalid = files[path].entries, files[path].invalid
             else:
                 parsed, invalid = parse_entry_lines((read_file(path) or b"").rpartition(b"\n")[0])
-                foreign.update(parsed)
         except UnreadableFile as error:
             problems.append((path.name, error))
             continue
+        entries |= parsed
         if invalid:
             reason = (
                 f"{invalid} line is not a context entry"
@@ -116,23 +125,13 @@ def read_journal(directory: AuditDir, previous: Journal | None = None) -> Journa
                 else f"{invalid} lines are not context entries"
             )
             problems.append((path.name, MalformedJson(reason)))
-    entries = {} if own is None else own.entries
-    return Journal({**entries, **foreign}, tuple(problems), own)
-
-
-def with_waiting_entries(
-    directory: AuditDir, journal: Journal, previous: Journal | None
-) -> Journal:
-    """Return a journal with the entries that wait for a commit (R29). Never raises."""
-    files: dict[Path, EntriesFile] = {}
-    entries = dict(journal.entries)
-    for path in waiting_files(directory):
-        known = None if previous is None else previous.waiting.get(path)
+    waiting_entries: dict[str, msgspec.Raw] = {}
+    for path in waiting_files(directory) if waiting else ():
         with suppress(UnreadableFile):
             if regular_file_stamp(path) is not None:
-                files[path] = read_waiting_entries(path, known)
-                entries = {**entries, **files[path].entries}
-    return replace(journal, entries=entries, waiting=files)
+                files[path] = read_waiting_entries(path, known.get(path))
+                waiting_entries |= files[path].entries
+    return Journal(entries | waiting_entries, tuple(problems), files, frozenset(waiting_entries))
 
 
 def append_entries(

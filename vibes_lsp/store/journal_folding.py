@@ -153,7 +153,7 @@ def _clean_up(directory: AuditDir, folded: Journal, lock: LockHandle) -> None:
             path.unlink(missing_ok=True)
         own = entries_file(directory)
         stamp = regular_file_stamp(own)
-        read = folded.entries_file
+        read = folded.files.get(own)
         if stamp is None or read is None or stamp.size != read.size:
             return
         if any(name == own.name for name, _ in folded.problems):

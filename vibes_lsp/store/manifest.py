@@ -37,7 +37,6 @@ from vibes_lsp.store.journal import (
     journal_files,
     parse_entry_lines,
     read_journal,
-    with_waiting_entries,
 )
 from vibes_lsp.store.waiting import waiting_files
 
@@ -149,10 +148,7 @@ class Manifest:
     @property
     def unfolded(self) -> frozenset[str]:
         """Keys that only the journal has, without those that wait for a commit (R29)."""
-        waiting = self.journal.waiting.values()
-        return frozenset(
-            key for key in self.pending if not any(key in file.entries for file in waiting)
-        )
+        return self.pending - self.journal.waiting
 
     def entry(self, key: str) -> Members | None:
         """Return the entry exactly as stored; None if there is none or it is not an object."""
@@ -228,9 +224,7 @@ def read_manifest(
         ):
             return previous
         known = None if previous is None else previous.journal
-        journal = read_journal(directory, known)
-        if waiting:
-            journal = with_waiting_entries(directory, journal, known)
+        journal = read_journal(directory, known, waiting=waiting)
         read = _read_file(directory, previous, stamps[0], open_saved)
     except UnreadableFile as error:
         if previous is not None and error.is_same_as(previous.problem):

@@ -132,8 +132,8 @@ def test_a_reader_during_a_fold_misses_nothing(
     for name in ("read_journal", "read_file"):
         real = getattr(manifest, name)
 
-        def read_then_fold(*arguments: object, real: object = real) -> object:
-            found = real(*arguments)  # type: ignore[operator]
+        def read_then_fold(*arguments: object, real: object = real, **named: object) -> object:
+            found = real(*arguments, **named)  # type: ignore[operator]
             writer.fold()
             return found
 
