@@ -65,11 +65,10 @@ class Description:
         self, placement: Placement, line: int | None = None, *, with_prompt: bool = True
     ) -> str:
         """Return the author, the state and the prompt; arguments as for `summarise`."""
-        facts = self.snapshot.report.placement(placement)
+        facts = self.snapshot.report.placement(placement, with_prompts=self.show_prompts)
         lines = [self._author(placement, facts), self._state(placement, line)]
         prompt = facts.get("prompt")
-        is_wanted = with_prompt and self.show_prompts
-        if is_wanted and isinstance(prompt, str) and prompt.strip():
+        if with_prompt and isinstance(prompt, str) and prompt.strip():
             lines.append(self.markup.sentence(prompt, _LONG))
         return self.markup.line_end.join(lines)
 
@@ -98,10 +97,10 @@ class Description:
         return f"this line: {author}, {age}, commit {self._short(commit.id)}"
 
     def _summary(self, placement: Placement, line: int) -> Iterator[str]:
-        facts = self.snapshot.report.placement(placement)
+        facts = self.snapshot.report.placement(placement, with_prompts=self.show_prompts)
         yield self._author(placement, facts)
         prompt = facts.get("prompt")
-        if self.show_prompts and isinstance(prompt, str):
+        if isinstance(prompt, str):
             quoted = self.markup.quotation(prompt, _PROMPT, _PROMPT_LINES)
             yield quoted or "The prompt is empty."
         state = [self._state(placement, line), *self._sources(placement, facts)]
@@ -216,7 +215,7 @@ class Description:
 
     def _details(self, placement: Placement) -> Iterator[str]:
         record, quote = placement.current, self.markup.quote
-        facts = self.snapshot.report.placement(placement)
+        facts = self.snapshot.report.placement(placement, with_prompts=self.show_prompts)
         yield from self._sources(placement, facts)
         action = quote(placement.lineage.action or "edit", 20)
         when = quote(facts["timestamp"], 40) if facts["timestamp"] else "at an unknown time"

@@ -49,9 +49,7 @@ async def knowledge_definition(
     for named_object in named:
         if named_object.kind.noun == "evidence":
             places += await _lines(ls, knowledge, {named_object.id})
-        elif named_object.kind.noun == "source":
-            places += _file_of_source(knowledge, named_object)
-        places += _own_file(knowledge, named_object)
+        places += _files_of(knowledge, named_object)
     folder, _, name = knowledge.path.removeprefix(f"{KNOWLEDGE_DIR}/").partition("/")
     if not places and folder == "evidence":
         places = await _lines(ls, knowledge, {name.removesuffix(".yaml")})
@@ -209,22 +207,17 @@ async def _citing(ls: Server, uri: str, line: int) -> list[types.Location]:
     return [types.Location(file, FIRST_LINE) for file in uris if file is not None][:_MAX_LOCATIONS]
 
 
-def _own_file(knowledge: DocumentKnowledge, named: NamedObject) -> list[types.Location]:
-    from vibes_lsp.knowledge.objects import path_of  # noqa: PLC0415  # loads pydantic
-
-    uri = uri_in(knowledge.snapshot.path, path_of(named.kind, named.id))
-    return [] if uri is None else [types.Location(uri, FIRST_LINE)]
-
-
-def _file_of_source(knowledge: DocumentKnowledge, named: NamedObject) -> list[types.Location]:
-    """Return the file of the project that a source was captured from, if it is there."""
+def _files_of(knowledge: DocumentKnowledge, named: NamedObject) -> list[types.Location]:
+    """Return the file that a source was captured from, if it is there, and the object's own."""
     from vibes_lsp.knowledge.citations import file_of_source  # noqa: PLC0415  # loads pydantic
+    from vibes_lsp.knowledge.objects import path_of  # noqa: PLC0415
 
-    path = file_of_source(knowledge.project, named.members)
-    uri = None if path is None else uri_in(knowledge.project, path)
-    if path is None or uri is None or not (knowledge.project / path).is_file():
-        return []
-    return [types.Location(uri, FIRST_LINE)]
+    files = [uri_in(knowledge.snapshot.path, path_of(named.kind, named.id))]
+    if named.kind.noun == "source":
+        path = file_of_source(knowledge.project, named.members)
+        if path is not None and (knowledge.project / path).is_file():
+            files.insert(0, uri_in(knowledge.project, path))
+    return [types.Location(uri, FIRST_LINE) for uri in files if uri is not None]
 
 
 def _evidence_of(knowledge: DocumentKnowledge, source: str) -> list[str]:

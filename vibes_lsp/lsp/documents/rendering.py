@@ -28,7 +28,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.model.vocabulary import Action, Band
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.placement_texts import describe_age_of
-from vibes_lsp.reports.placements import describe_location, model_name, review_label
+from vibes_lsp.reports.placements import model_name, review_label
 from vibes_lsp.reports.review_queue import needs_review
 
 INDEXING: Final = "indexing the audit trail …"
@@ -160,9 +160,9 @@ def line_text(placement: Placement, facts: Members, now: datetime) -> str:
     It starts with `AI (claimed)` where no line is verified. The prompt comes last, as the window
     may cut it off.
     """
-    head = "AI" if placement.located.is_proven else "AI (claimed)"
     age = describe_age_of(facts, now)
-    parts = [f"{head}: {_model(facts)}{f', {age}' if age else ''}", *_notable_state(placement)]
+    author = f"{_by(placement, model_name(facts))}{f', {age}' if age else ''}"
+    parts = [author, *_notable_state(placement)]
     if facts.get("captured"):
         parts.append("captured")
     prompt = facts.get("prompt")
@@ -178,8 +178,13 @@ def hint_text(placement: Placement, model: str) -> str:
         placement: The annotation.
         model: Its model, which is untrusted text.
     """
+    return _join([_by(placement, model), *_notable_state(placement)])
+
+
+def _by(placement: Placement, model: str) -> str:
+    """Return who wrote an annotation, by the name of the model, which is untrusted text."""
     head = "AI" if placement.located.is_proven else "AI (claimed)"
-    return _join([f"{head}: {single_line(model, 40)}", *_notable_state(placement)])
+    return f"{head}: {single_line(model, 40)}"
 
 
 def _notable_state(placement: Placement) -> Iterator[str]:
@@ -192,15 +197,6 @@ def _notable_state(placement: Placement) -> Iterator[str]:
         yield "edited since"
     elif placement.located.state == State.UNVERIFIED:
         yield "not verified"
-
-
-def state_text(placement: Placement) -> str:
-    """Return where an annotation is, and how sure that is, as plain text."""
-    return describe_location(placement, origin=single_line(placement.moved_from, 60))
-
-
-def _model(facts: Members) -> str:
-    return single_line(model_name(facts), 40)
 
 
 def _join(parts: list[str]) -> str:

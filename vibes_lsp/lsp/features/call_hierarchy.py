@@ -159,4 +159,4 @@ def _detail(node: GraphNode, link: GraphLink | None, *, is_lost: bool) -> str:
         describe_age(moment, datetime.now(UTC)) if moment is not None else "",
         "not found now" if is_lost else "",
     ]
-    return " · ".join(part for part in parts if part)
+    return " · ".join(filter(None, parts))

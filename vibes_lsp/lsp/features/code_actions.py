@@ -162,11 +162,7 @@ class _Actions:
         }
         approved = {**subject, "verdict": Verdict.APPROVED.value}
         rejected = {**subject, "verdict": Verdict.REJECTED.value}
-        risks = [
-            diagnostic
-            for diagnostic in _ours(self.params)
-            if str(diagnostic.code).startswith("risk-")
-        ]
+        risks = _problems(self.params, "risk-")
         if verdicts != {Verdict.APPROVED}:
             kind = _QUICK_FIX if risks else REVIEW
             yield _action(f"Mark reviewed{count}", kind, CommandName.REVIEW, approved, risks)
@@ -211,13 +207,10 @@ class _Actions:
             )
 
     def _reanchor(self, placement: Placement, name: str, first: int, last: int) -> types.CodeAction:
-        version = {} if self.snapshot.version is None else {"version": self.snapshot.version}
-        return _action(
-            f"{name} ({describe_lines(first, last)})",
-            CORRECT,
-            CommandName.REANCHOR,
-            {**self._argument(placement), "range": lsp_range(first, last), **version},
-        )
+        lines = _lines(self.snapshot.uri, self.snapshot.version, first, last)
+        title = f"{name} ({describe_lines(first, last)})"
+        arguments = {**lines, **self._argument(placement)}
+        return _action(title, CORRECT, CommandName.REANCHOR, arguments)
 
     def _shows(self, placement: Placement) -> Iterator[types.CodeAction]:
         argument = self._argument(placement)
@@ -317,8 +310,7 @@ class _KnowledgeActions:
         start, end = placed.located.start, placed.located.end
         is_given = self.is_selection or start is None or end is None
         first, last = lines_of(self.params.range) if is_given else (start or 1, end or 1)
-        code = f"evidence-{placed.located.state.value}"
-        resolved = [diagnostic for diagnostic in _ours(self.params) if diagnostic.code == code]
+        resolved = _problems(self.params, f"evidence-{placed.located.state.value}")
         kind = _QUICK_FIX if resolved else KNOWLEDGE
         for identifier in placed.citation.claims:
             claim = self.knowledge.snapshot.claim(identifier)
@@ -340,8 +332,7 @@ class _KnowledgeActions:
     def _lines(self, *lines: int) -> dict[str, Any]:
         """Return the argument for some lines, by default those of the request."""
         first, last = lines or lines_of(self.params.range)
-        version = {} if self.knowledge.version is None else {"version": self.knowledge.version}
-        return {"uri": self.knowledge.uri, "range": lsp_range(first, last), **version}
+        return _lines(self.knowledge.uri, self.knowledge.version, first, last)
 
     def _can(self, command: str) -> bool:
         return has_client_command(self.ls.client_capabilities, command)
@@ -352,9 +343,19 @@ def _quoted(text: object) -> str:
     return f"“{single_line(text, _TEXT)}”".replace("$(", "$ (")
 
 
-def _ours(params: types.CodeActionParams) -> list[types.Diagnostic]:
-    """Return the diagnostics of this server that an action may resolve."""
-    return [diagnostic for diagnostic in params.context.diagnostics if diagnostic.source == "vibes"]
+def _problems(params: types.CodeActionParams, code: str) -> list[types.Diagnostic]:
+    """Return the diagnostics of this server that an action may resolve, by the start of a code."""
+    return [
+        diagnostic
+        for diagnostic in params.context.diagnostics
+        if diagnostic.source == "vibes" and str(diagnostic.code).startswith(code)
+    ]
+
+
+def _lines(uri: str, version: int | None, first: int, last: int) -> dict[str, Any]:
+    """Return the argument for lines of a document, in its version if it is open."""
+    lines = {"uri": uri, "range": lsp_range(first, last)}
+    return lines if version is None else {**lines, "version": version}
 
 
 def _current_verdict(snapshot: DocumentSnapshot, placement: Placement) -> str | None:

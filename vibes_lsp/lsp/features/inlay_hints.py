@@ -67,22 +67,14 @@ def register(server: Server) -> None:
 async def _lasting_snapshot(ls: Server, uri: str) -> DocumentSnapshot | None:
     """Return a snapshot: of a client that cannot be told to ask again, one with git's history."""
     snapshot = ls.projects.snapshot(uri)
+    if ls.declared("workspace", "inlay_hint", "refresh_support") or ls.documents.get(uri) is None:
+        return snapshot  # the history of a file that is not open is not looked up
     with suppress(TimeoutError):
         async with asyncio.timeout(INLAY_HINTS.limit):
-            while snapshot is not None and _is_outdated_soon(ls, snapshot):
+            while snapshot is not None and snapshot.is_provisional:
                 await ls.projects.project(snapshot.trail.trail.directory).coverage.until_next()
                 snapshot = ls.projects.snapshot(uri)
     return snapshot
-
-
-def _is_outdated_soon(ls: Server, snapshot: DocumentSnapshot) -> bool:
-    """Return whether the client would go on showing what history will correct.
-
-    The history of a file that is not open is not looked up.
-    """
-    if not snapshot.is_provisional or ls.documents.get(snapshot.uri) is None:
-        return False
-    return not ls.declared("workspace", "inlay_hint", "refresh_support")
 
 
 def _hints(ls: Server, snapshot: DocumentSnapshot, lines: range) -> Iterator[types.InlayHint]:

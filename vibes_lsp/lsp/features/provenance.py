@@ -10,7 +10,7 @@ from typing import Any, Final
 from lsprotocol import types
 
 from vibes_lsp.errors import AuditDirNotFound, UnreadableFile
-from vibes_lsp.lsp.documents.rendering import lens_text, line_text, state_text
+from vibes_lsp.lsp.documents.rendering import lens_text, line_text
 from vibes_lsp.lsp.protocol.conversion import lines_of
 from vibes_lsp.lsp.protocol.extensions import PROVENANCE, CommandName, ProvenanceParams
 from vibes_lsp.lsp.state.server import Server
@@ -20,6 +20,7 @@ from vibes_lsp.model.members import Members
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.reports.blame import line_kinds, ranges_by_kind
 from vibes_lsp.reports.placement_texts import age_and_reasons, display_name
+from vibes_lsp.reports.placements import describe_location
 from vibes_lsp.reports.review_queue import needs_review
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
 
@@ -105,7 +106,7 @@ def _answer(
     answer: dict[str, Any] = {
         "uri": snapshot.uri,
         "version": snapshot.version,
-        "placements": _placements(snapshot, chosen, with_prompts=ls.settings.show_prompts),
+        "placements": [_described(ls, snapshot, placement) for placement in chosen],
     }
     if snapshot.is_provisional:
         answer["provisional"] = True
@@ -116,30 +117,23 @@ def _answer(
     return answer
 
 
-def _placements(
-    snapshot: DocumentSnapshot, chosen: Sequence[Placement], *, with_prompts: bool
-) -> list[Members]:
-    """Return placements with the members that only editors get."""
+def _described(ls: Server, snapshot: DocumentSnapshot, placement: Placement) -> Members:
+    """Return a placement with the members that only editors get."""
     now = datetime.now(UTC)
-    described: list[Members] = []
-    for placement in chosen:
-        facts = snapshot.report.placement(placement, with_prompts=with_prompts)
-        subject = snapshot.subject(str(facts.get("commitHash")))
-        described.append(
-            {
-                **facts,
-                **age_and_reasons(facts, now),
-                **(
-                    {} if subject is None else {"commitSubject": single_line(subject, _MAX_SUBJECT)}
-                ),
-                "displayName": display_name(placement, snapshot.text),
-                "stateText": state_text(placement),
-                "label": lens_text([(placement, facts)], now),
-                "lineText": line_text(placement, facts, now),
-                "waits": needs_review(placement, facts),
-            }
-        )
-    return described
+    facts = snapshot.report.placement(placement, with_prompts=ls.settings.show_prompts)
+    members: Members = {
+        **facts,
+        **age_and_reasons(facts, now),
+        "displayName": display_name(placement, snapshot.text),
+        "stateText": describe_location(placement, origin=single_line(placement.moved_from, 60)),
+        "label": lens_text([(placement, facts)], now),
+        "lineText": line_text(placement, facts, now),
+        "waits": needs_review(placement, facts),
+    }
+    subject = snapshot.subject(str(facts.get("commitHash")))
+    if subject is not None:
+        members["commitSubject"] = single_line(subject, _MAX_SUBJECT)
+    return members
 
 
 def _with_runs(

@@ -128,7 +128,7 @@ class AnnotationArguments:
         return placements
 
 
-def register(server: Server) -> ShownDocuments:  # a list of handlers
+def register(server: Server) -> ShownDocuments:  # noqa: C901  # a list of handlers
     """Offer the commands and the documents that they open."""
     documents = ShownDocuments()
 
@@ -211,11 +211,16 @@ def register(server: Server) -> ShownDocuments:  # a list of handlers
         It is opened unless `show` is false.
         """
         snapshot, placement = (await arguments.find(ls))[0]
-        line = _line_in_log(placement) - 1
-        place = types.Range(types.Position(line, 0), types.Position(line, 0))
+        number = None if placement.is_pending else placement.current.log_line
+        if number is None:
+            raise UnknownId(
+                f"the log has no record {placement.current.id[:8]} yet: it waits for a commit",
+                hint="`vibes flush` writes it now",
+            )
+        place = types.Range(types.Position(number - 1, 0), types.Position(number - 1, 0))
         uri = snapshot.trail.trail.directory.log.absolute().as_uri()
         shown = arguments.show and await open_document(ls, uri, place)
-        return {"uri": uri, "line": line + 1, "shown": shown}
+        return {"uri": uri, "line": number, "shown": shown}
 
     @server.command(CommandName.OPEN_LINES)
     async def open_lines(ls: Server, arguments: AnnotationArguments) -> dict[str, Any]:
@@ -231,21 +236,6 @@ def register(server: Server) -> ShownDocuments:  # a list of handlers
         return {"uri": location.uri, "range": location.range, "shown": shown}
 
     return documents
-
-
-def _line_in_log(placement: Placement) -> int:
-    """Return the line of an annotation's current record.
-
-    Raises:
-        UnknownId: The log does not have it yet.
-    """
-    line = None if placement.is_pending else placement.current.log_line
-    if line is None:
-        raise UnknownId(
-            f"the log has no record {placement.current.id[:8]} yet: it waits for a commit",
-            hint="`vibes flush` writes it now",
-        )
-    return line
 
 
 def _changed_file(root: Path, file: ChangedFile, text_lines: Mapping[_Place, int]) -> Members:
