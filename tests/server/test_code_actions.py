@@ -158,7 +158,10 @@ async def test_what_is_lost_is_put_where_a_person_selects(editor: Editor, projec
     assert await editor.diagnostics(uri) == []
     editor.insert(uri, 0, "# above\n")
     placement = (await editor.provenance(uri))["placements"][0]
-    assert (placement["lineStart"], placement["lineEnd"], placement["state"]) == (3, 4, "edited")
+    assert placement["state"] == "lost", "a correction is about one text of the file"
+    editor.replace(uri, (0, 0), (1, 0), "")
+    placement = (await editor.provenance(uri))["placements"][0]
+    assert (placement["lineStart"], placement["lineEnd"], placement["state"]) == (2, 3, "edited")
 
 
 async def test_a_doubtful_place_can_be_called_lost(editor: Editor, project: Project) -> None:
