@@ -66,8 +66,6 @@ FILE_HISTORY = Wait("file-history", 20.0)
 """For git's log of a file; without it, lines are not attributed to commits."""
 BLAME = Wait("blame", 5.0)
 """For the blame of a file; without it, no line counts as older than an edit."""
-AGENT_PROGRAM = Wait("agent-program", 5.0)
-"""For the program of an agent that is asked for its version or its hooks."""
 TRAIL_INDEX = Wait("trail-index", 10.0)
 """For another program that writes to the index of a trail; else it is built in memory."""
 GIT_FACTS = Wait("git-facts", 1.0)

@@ -15,7 +15,6 @@ READERS: Final = {
     "vibes_lsp/store/files.py": "the one reader",
     "vibes_lsp/ingest/hook.py": "a hook loads nothing; the flags are the same",
     "vibes_lsp/cli/main.py": "the null device, for standard output that was closed",
-    "vibes_lsp/doctor/recording.py": "the system's files about processes",
     "vibes_lsp/agents/setup/configuration.py": "our own package",
     "vibes_lsp/agents/setup/instruction_block.py": "our own package",
     "vibes_lsp/knowledge/knowledge_base.py": "a folder, without links",

@@ -100,7 +100,7 @@ def test_an_agent_that_is_not_hooked_up(project: Project, run_vibes: RunVibes) -
     done = run_vibes("doctor", "--json", cwd=project.root)
     [installed, hooked] = found(done, CLAUDE)
     assert installed[0] == "ok"
-    assert "bin/claude 2.1.330" in installed[1]
+    assert "bin/claude; tried with " in installed[1]
     assert hooked == ("note", "not hooked up")
     [others] = found(done, "other agents")
     assert "Codex" in others[1]

@@ -1,17 +1,9 @@
-"""What a person has of an agent on this machine: its program, its folder, its settings.
-
-Programs run with a time limit. One in the project's folder is never run: the content of a workspace
-is untrusted.
-"""
+"""What a person has of an agent: its program, which is not run, its folder, its settings."""
 
 from __future__ import annotations
 
-import contextlib
 import os
-import re
 import shutil
-import subprocess
-import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -19,13 +11,9 @@ from vibes_lsp.agents.agent import CodingAgent, UserHome
 from vibes_lsp.agents.setup.json_edits import parse_document
 from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.model.members import Members
-from vibes_lsp.patience import AGENT_PROGRAM
-from vibes_lsp.store.files import is_inside, read_file
+from vibes_lsp.store.files import read_file
 
 _MAX_SETTINGS: Final = 16 << 20
-_VERSION: Final = re.compile(
-    r"(?<![0-9])[0-9]{1,9}\.[0-9]{1,9}(?:\.[0-9]{1,9})?(?:[-+][\w.-]{1,40})?", re.ASCII
-)
 
 
 def current_home() -> UserHome:
@@ -58,21 +46,3 @@ def read_settings(path: Path) -> Members:
         return {} if content is None else parse_document(content.decode("utf-8")).value
     except (UnreadableFile, MalformedJson, UnicodeDecodeError):
         return {}
-
-
-def program_version(program: Path, project: Path) -> str:
-    """Return the version that a program prints; empty if it prints none in time."""
-    if is_inside(program, project):
-        return ""
-    with contextlib.suppress(OSError, subprocess.SubprocessError):
-        done = subprocess.run(
-            [program, "--version"],
-            cwd=tempfile.gettempdir(),  # no configuration of the project is read
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=AGENT_PROGRAM.limit,
-            check=False,
-        )
-        version = _VERSION.search(done.stdout[:10_000].decode("utf-8", "replace"))
-        return version[0] if version else ""
-    return ""

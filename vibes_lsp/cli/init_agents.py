@@ -231,7 +231,7 @@ def _agents_without_hooks(project: Path) -> tuple[CodingAgent, ...]:
         for agent in detected_agents(home)
         if not any(
             report.state(scope) in (HookState.CURRENT, HookState.HANDWRITTEN)
-            for report in [inspect_agent(agent, project, home, runs_programs=False)]
+            for report in [inspect_agent(agent, project, home)]
             for scope in Scope
         )
     )

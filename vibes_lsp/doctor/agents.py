@@ -100,9 +100,8 @@ def _installed(report: AgentReport) -> Step:
     if report.program is None:
         folder = "; its folder is in the home folder" if report.has_folder else ""
         return _step(agent.name, Health.OK, f"its program is not on PATH{folder}")
-    version = f" {report.version}" if report.version else ""
-    tried = f"; tried with {agent.tried}" if agent.tried and agent.tried != report.version else ""
-    return _step(agent.name, Health.OK, f"installed: {report.program}{version}{tried}")
+    tried = f"; tried with {agent.tried}" if agent.tried else ""
+    return _step(agent.name, Health.OK, f"installed: {report.program}{tried}")
 
 
 def _hooks(report: AgentReport, project: Path, home: UserHome) -> Iterator[Step]:

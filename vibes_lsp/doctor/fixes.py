@@ -103,7 +103,7 @@ def _git_hook(directory: AuditDir, program: str) -> Iterator[Fix]:
 
 def _agent_hooks(directory: AuditDir, home: UserHome, program: str) -> Iterator[Fix]:
     for agent in AGENTS:
-        report = inspect_agent(agent, directory.project, home, runs_programs=False)
+        report = inspect_agent(agent, directory.project, home)
         for scope in Scope:
             if report.state(scope) is not HookState.OUTDATED:
                 continue

@@ -70,7 +70,8 @@ def _waiting(directory: AuditDir, now: datetime) -> Step:
         )
     oldest = _received(names[0], now)
     seconds = (now - oldest).total_seconds()
-    message = f"{pluralize(len(names), 'event', 'events')}, the oldest received {describe_age(oldest, now)}"
+    events = pluralize(len(names), "event", "events")
+    message = f"{events}, the oldest received {describe_age(oldest, now)}"
     if len(names) >= MAX_WAITING:
         return _step(about, Health.PROBLEM, f"{message}; further ones are dropped", FIX)
     if seconds > _MAX_AGE:

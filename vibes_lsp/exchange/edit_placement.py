@@ -37,7 +37,7 @@ def lines_with_edit(lines: Sequence[str], edit: FileEdit) -> tuple[list[str], bo
 def _with_replacement(
     lines: Sequence[str], old: str, new: str, *, everywhere: bool
 ) -> tuple[list[str], bool] | None:
-    """Return a text with a part replaced; None unless it occurs once, or everywhere is meant.
+    """Return a text with a part replaced; None if it occurs more often, unless everywhere.
 
     A part that begins within a line might have begun another line.
     """

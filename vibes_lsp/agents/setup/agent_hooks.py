@@ -13,7 +13,7 @@ from vibes_lsp.agents.agent import (
     TrustStep,
     UserHome,
 )
-from vibes_lsp.agents.installation import find_program, is_installed, program_version
+from vibes_lsp.agents.installation import find_program, is_installed
 from vibes_lsp.agents.setup.configuration import (
     PROGRAM,
     ConfigurationFile,
@@ -71,7 +71,6 @@ class AgentReport:
     Attributes:
         agent: The agent.
         program: Its program on PATH; None without one.
-        version: What the program says; empty if it was not asked or says nothing.
         has_folder: Whether it has a folder in the home folder.
         files: Its configuration files, in the project and in the home folder.
         trust: Whether it runs the hooks of each scope that has some.
@@ -79,7 +78,6 @@ class AgentReport:
 
     agent: CodingAgent
     program: Path | None
-    version: str
     has_folder: bool
     files: tuple[HookedFile, ...]
     trust: dict[Scope, Trust]
@@ -136,7 +134,6 @@ def inspect_agent(
     home: UserHome,
     *,
     program: str = PROGRAM,
-    runs_programs: bool = True,
 ) -> AgentReport:
     """Return the state of an agent; nothing is written.
 
@@ -145,7 +142,6 @@ def inspect_agent(
         project: The project's folder.
         home: The person's home.
         program: What hooks in the person's own configuration run.
-        runs_programs: Whether to run the agent's program, for its version and for what it trusts.
     """
     installed = find_program(agent, home)
     reports: list[HookedFile] = []
@@ -154,12 +150,11 @@ def inspect_agent(
         wanted = PROGRAM if scope is Scope.PROJECT else program
         files = configuration_files(agent, scope, project, home, program=wanted)
         own = [_inspect(scope, file) for file in files]
-        if runs_programs and any(hooked.state not in (None, HookState.ABSENT) for hooked in own):
+        if any(hooked.state not in (None, HookState.ABSENT) for hooked in own):
             trust[scope] = _check_trust(agent, scope, project, home)
         reports += own
-    version = program_version(installed, project) if runs_programs and installed is not None else ""
     has_folder = agent.home_folder(home).is_dir()
-    return AgentReport(agent, installed, version, has_folder, tuple(reports), trust)
+    return AgentReport(agent, installed, has_folder, tuple(reports), trust)
 
 
 def _inspect(scope: Scope, file: ConfigurationFile) -> HookedFile:
