@@ -208,6 +208,7 @@ async def test_requests_are_answered_while_a_log_is_searched(
         tell(server, types.WORKSPACE_EXECUTE_COMMAND, asked, id=number)
     await once(slow.begun)
     await hovered(server, sink, trail.root / "src/auth.py")
+    await answered(sink, "whole")
     assert sorted(answers(sink)) == ["hover", "whole"]
     slow.go.set()
     await settled(server)
@@ -239,7 +240,12 @@ async def hovered(server: Server, sink: Sink, file: Path) -> None:
     """Hover over a file, and wait for the answer."""
     place = types.HoverParams(types.TextDocumentIdentifier(file.as_uri()), types.Position(2, 0))
     tell(server, types.TEXT_DOCUMENT_HOVER, place, id="hover")
-    while "hover" not in answers(sink):
+    await answered(sink, "hover")
+
+
+async def answered(sink: Sink, request: str) -> None:
+    """Wait for the answer to a request."""
+    while request not in answers(sink):
         sink.more.clear()
         await asyncio.wait_for(sink.more.wait(), TIMEOUT)
 

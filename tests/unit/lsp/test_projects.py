@@ -11,8 +11,9 @@ from lsprotocol import types
 from tests.trails import TrailWriter
 from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.lsp.protocol.open_documents import Documents
+from vibes_lsp.lsp.state.document_state import DocumentState
 from vibes_lsp.lsp.state.history_lookup import HistoryLookup, LookupRequest
-from vibes_lsp.lsp.state.projects import Project, Projects
+from vibes_lsp.lsp.state.projects import Projects
 from vibes_lsp.lsp.state.snapshots import DocumentSnapshot, HistorySnapshot, LookedUpFile
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
@@ -164,15 +165,15 @@ def test_an_outdated_index_is_refreshed_before_a_file_is_answered(
 ) -> None:
     TrailWriter(tmp_path)
     (tmp_path / "a.py").write_text("x = 1\n")
-    answer = Project.document_snapshot
+    answer = DocumentState.snapshot
     failures = [OutdatedIndex("damaged")]
 
-    def document_snapshot(*arguments: Any) -> DocumentSnapshot:
+    def snapshot(*arguments: Any, **options: Any) -> DocumentSnapshot:
         if failures:
             raise failures.pop()
-        return answer(*arguments)
+        return answer(*arguments, **options)
 
-    monkeypatch.setattr(Project, "document_snapshot", document_snapshot)
+    monkeypatch.setattr(DocumentState, "snapshot", snapshot)
     opened, uri = Documents(), (tmp_path / "a.py").as_uri()
     opened.open(uri, 1, "x = 1\n")
     projects = Projects(opened)

@@ -49,6 +49,10 @@ class DocumentState:
         """Whether the last snapshot is provisional."""
         return self.last is None or self.last.is_provisional
 
+    def is_of(self, path: str, document: Document) -> bool:
+        """Whether it is that of a document and its path, which changes as a link becomes a file."""
+        return (path, document) == (self.path, self.document)
+
     def snapshot(self, trail: TrailSnapshot, *, is_provisional: bool) -> DocumentSnapshot:
         """Return the document; the last snapshot if nothing has changed."""
         document, last = self.document, self.last

@@ -181,11 +181,16 @@ class RunInThread(Protocol):
 
 
 class KnowledgeBaseState:
-    """One knowledge base: its last snapshot, and the evidence for open documents.
+    """One knowledge base, as it was last read.
 
     Args:
         path: The folder `.vouch`.
         run: Runs a function in a thread.
+
+    Attributes:
+        path: As given.
+        snapshot: What was read; None before.
+        reading: Held while something is read.
     """
 
     def __init__(self, path: Path, run: RunInThread) -> None:
@@ -195,8 +200,7 @@ class KnowledgeBaseState:
         self._run = run
         self._stamps: _Stamps | None = None
         self._read_at = 0
-        self._documents: dict[str, CitedDocument] = {}
-        self._reading = asyncio.Lock()
+        self.reading = asyncio.Lock()
 
     @property
     def is_current(self) -> bool:
@@ -207,9 +211,8 @@ class KnowledgeBaseState:
         return stamps == self._stamps and are_settled(recent, read_at)
 
     def invalidate(self) -> None:
-        """Read all that changed, and what proves the lines, before the next answer."""
+        """Read all that changed before the next answer."""
         self._stamps = None
-        self._documents.clear()
 
     async def refresh(self) -> bool:
         """Read what changed, in a thread; return whether anything did."""
@@ -220,7 +223,7 @@ class KnowledgeBaseState:
         from vibes_lsp.knowledge.knowledge_base import KnowledgeBase  # noqa: PLC0415
         from vibes_lsp.knowledge.object_index import ObjectIndex  # noqa: PLC0415
 
-        async with self._reading:
+        async with self.reading:
             if self.snapshot is not None and self.is_current:
                 return False
             stamps, now = _stamps_of(self.path), file_stamps.now_ns()
@@ -236,31 +239,6 @@ class KnowledgeBaseState:
                 return False
             self.snapshot = snapshot
             return True
-
-    async def read_evidence(self, path: str, document: Document) -> bool:
-        """Read the evidence for a document, in a thread; return whether answers change."""
-        async with self._reading:
-            before, snapshot = self.cited_document(document), self.snapshot
-            if snapshot is None or (before is not None and before.snapshot is snapshot):
-                return False
-            has_any = bool(snapshot.citations.get(path))
-            cited = await self._run(partial(snapshot.lines_in, path)) if has_any else []
-            self._documents[document.uri] = CitedDocument(document, snapshot, path, cited)
-            return bool(cited) or (before is not None and bool(before.cited))
-
-    def cited_document(self, document: Document) -> CitedDocument | None:
-        """Return a document with its evidence; None if that was not read yet."""
-        cited = self._documents.get(document.uri)
-        return cited if cited is not None and cited.document is document else None
-
-    def has(self, document: Document) -> bool:
-        """Whether a document can be answered about without a thread."""
-        cited = self.cited_document(document)
-        return cited is not None and cited.snapshot is self.snapshot and self.is_current
-
-    def discard(self, uri: str) -> None:
-        """Delete the state of a document that was closed."""
-        self._documents.pop(uri, None)
 
 
 class KnowledgeBases:
@@ -280,6 +258,7 @@ class KnowledgeBases:
         self._documents = documents
         self._run = run
         self._states: dict[Path, KnowledgeBaseState] = {}
+        self._cited: dict[str, CitedDocument] = {}
         self.on_change: Callable[[KnowledgeBaseState], None] = lambda _state: None
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -316,7 +295,7 @@ class KnowledgeBases:
         state, path = owner
         if document is None:
             return await self._of_closed(state, path, uri)
-        if not state.has(document):
+        if not self._is_current(state, document):
             task = asyncio.ensure_future(self._update(state, path, document))
             self._tasks.add(task)
             task.add_done_callback(self._end)
@@ -352,7 +331,7 @@ class KnowledgeBases:
         if document is None or owner is None:
             return
         await self._update(*owner, document)
-        cited = owner[0].cited_document(document)
+        cited = self._cited_document(document)
         if cited is not None and cited.cited and not cited.is_answered:
             self.on_change(owner[0])
 
@@ -364,6 +343,7 @@ class KnowledgeBases:
                 Captured bytes are in no snapshot, but prove lines.
         """
         if changed:
+            self._cited.clear()  # with what proves the lines
             for state in self._states.values():  # before the first wait: no answer is in between
                 state.invalidate()
         captured = [uri for uri in changed if uri.endswith("/content")]
@@ -374,8 +354,7 @@ class KnowledgeBases:
 
     def discard(self, uri: str) -> None:
         """Delete the state of a document that was closed."""
-        for state in self._states.values():
-            state.discard(uri)
+        self._cited.pop(uri, None)
 
     def _is_last(self, snapshot: KnowledgeSnapshot) -> bool:
         """Whether a knowledge base was not read since."""
@@ -384,9 +363,17 @@ class KnowledgeBases:
     def _from_memory(self, document: Document) -> DocumentKnowledge | None:
         if not self.is_enabled:
             return None
-        documents = (state.cited_document(document) for state in self._states.values())
-        cited = next((cited for cited in documents if cited is not None), None)
+        cited = self._cited_document(document)
         return None if cited is None else cited.knowledge()
+
+    def _cited_document(self, document: Document) -> CitedDocument | None:
+        cited = self._cited.get(document.uri)
+        return cited if cited is not None and cited.document is document else None
+
+    def _is_current(self, state: KnowledgeBaseState, document: Document) -> bool:
+        """Whether a document can be answered about without a thread."""
+        cited = self._cited_document(document)
+        return cited is not None and cited.snapshot is state.snapshot and state.is_current
 
     def _end(self, task: asyncio.Task[None]) -> None:
         self._tasks.discard(task)
@@ -398,12 +385,22 @@ class KnowledgeBases:
         """Read what changed; tell the client if answers change."""
         is_changed = await state.refresh()
         if self._documents.get(document.uri) is document:
-            for former in self._states.values():  # a knowledge base may be new, and nearer
-                if former is not state:
-                    former.discard(document.uri)
-            is_changed = await state.read_evidence(path, document) or is_changed
+            is_changed = await self._read_evidence(state, path, document) or is_changed
         if is_changed:
             self.on_change(state)
+
+    async def _read_evidence(
+        self, state: KnowledgeBaseState, path: str, document: Document
+    ) -> bool:
+        """Read the evidence for a document; return whether answers change."""
+        async with state.reading:
+            before, snapshot = self._cited_document(document), state.snapshot
+            if snapshot is None or (before is not None and before.snapshot is snapshot):
+                return False
+            has_any = bool(snapshot.citations.get(path))
+            cited = await self._run(partial(snapshot.lines_in, path)) if has_any else []
+            self._cited[document.uri] = CitedDocument(document, snapshot, path, cited)
+            return bool(cited) or (before is not None and bool(before.cited))
 
     async def _of_closed(
         self, state: KnowledgeBaseState, path: str, uri: str

@@ -46,7 +46,7 @@ MAX_READ: Final = 4 << 20
 
 
 class Project:
-    """One trail and the state of its open documents.
+    """One trail, and what git says about it.
 
     Args:
         directory: The audit directory.
@@ -79,7 +79,6 @@ class Project:
         )
         self._published_generation = 0
         self.late_notice = ""
-        self._documents: dict[str, DocumentState] = {}
 
     @property
     def snapshot(self) -> TrailSnapshot:
@@ -168,40 +167,22 @@ class Project:
         if wanted != self._snapshot.previews_risk:
             self._snapshot = self._snapshot.later(previews_risk=wanted)
 
-    # Open documents
+    # Files
 
-    def document_snapshot(self, uri: str, path: str, document: Document | None) -> DocumentSnapshot:
-        """Return a file with its placements; an unsaved text counts before the saved one.
+    def closed_snapshot(self, uri: str, path: str) -> DocumentSnapshot:
+        """Return a file that is not open, with its placements.
+
+        Nothing is kept of it: no message says when a client is done with a file.
 
         Raises:
-            UnreadableFile: The file is not open, and cannot be read.
+            UnreadableFile: It cannot be read.
         """
-        is_provisional = self.is_indexing or not self.coverage.covers(path, document)
-        if document is None:  # nothing is kept: no message says when a client is done with a file
-            text = read_source(self.directory.project, path)
-            return snapshot_of_file(self._snapshot, path, uri, text, is_provisional=is_provisional)
-        state = self._state_of(document)
-        if state is None or state.path != path:  # a link may have become a file
-            state = self._documents[uri] = DocumentState(path, document)
-        return state.snapshot(self._snapshot, is_provisional=is_provisional)
+        text, is_provisional = read_source(self.directory.project, path), self.is_provisional(path)
+        return snapshot_of_file(self._snapshot, path, uri, text, is_provisional=is_provisional)
 
-    def snapshot_while_typing(self, document: Document) -> DocumentSnapshot | None:
-        """Return the snapshot of a document from memory alone; None when there was none before."""
-        state = self._state_of(document)
-        return None if state is None else self.document_snapshot(document.uri, state.path, document)
-
-    def last_snapshot(self, uri: str) -> DocumentSnapshot | None:
-        """Return the last snapshot of an open document; None without one."""
-        state = self._documents.get(uri)
-        return None if state is None else state.last
-
-    def discard(self, uri: str) -> None:
-        """Delete the state of a document that was closed."""
-        self._documents.pop(uri, None)
-
-    def _state_of(self, document: Document) -> DocumentState | None:
-        state = self._documents.get(document.uri)
-        return state if state is not None and state.document is document else None
+    def is_provisional(self, path: str, document: Document | None = None) -> bool:
+        """Whether git history has still to be looked up for a file."""
+        return self.is_indexing or not self.coverage.covers(path, document)
 
     # What the client has
 
@@ -213,10 +194,6 @@ class Project:
     def mark_published(self) -> None:
         """Record that the client asks again for all that is outdated."""
         self._published_generation = self._snapshot.generation
-
-    def provisional_documents(self) -> list[str]:
-        """Return the documents whose last answer was provisional."""
-        return [uri for uri, state in self._documents.items() if state.is_provisional]
 
     # Git history
 
@@ -244,6 +221,7 @@ class Projects:
         self.on_change: Callable[[Project], None] = lambda _project: None
         self.on_large_log: Callable[[Project], None] = lambda _project: None
         self._projects: dict[Path, Project] = {}
+        self._states: dict[str, tuple[Project, DocumentState]] = {}
         self._previews_risk = False
 
     def preview_risk(self, *, wanted: bool) -> None:
@@ -357,29 +335,33 @@ class Projects:
         """
         document = self._documents.get(uri)
         try:
-            snapshot = None if document is None else self._snapshot_while_typing(document)
-            return snapshot or self._snapshot_from_disk(uri, document)
+            if document is not None and document.is_typing:
+                return self._snapshot_from_memory(document) or self._snapshot_from_disk(uri)
+            return self._snapshot_from_disk(uri)
         except OutdatedIndex:  # the refresh of the second attempt begins without it
-            return self._snapshot_from_disk(uri, document)
+            return self._snapshot_from_disk(uri)
 
-    def _snapshot_while_typing(self, document: Document) -> DocumentSnapshot | None:
-        if not document.is_typing:
+    def _snapshot_from_memory(self, document: Document) -> DocumentSnapshot | None:
+        known = self._states.get(document.uri)
+        if known is None or known[1].document is not document:
             return None
-        snapshots = (project.snapshot_while_typing(document) for project in self._projects.values())
-        return next((snapshot for snapshot in snapshots if snapshot is not None), None)
+        project, state = known
+        is_provisional = project.is_provisional(state.path, document)
+        return state.snapshot(project.snapshot, is_provisional=is_provisional)
 
-    def _snapshot_from_disk(self, uri: str, document: Document | None) -> DocumentSnapshot | None:
-        owner = self.owner(uri)
-        if owner is None:
+    def _snapshot_from_disk(self, uri: str) -> DocumentSnapshot | None:
+        owner, document = self.owner(uri), self._documents.get(uri)
+        if owner is None or owner[1].split("/")[0] == owner[0].directory.path.name:
+            self.discard(uri)
             return None
         project, path = owner
-        if path.split("/")[0] == project.directory.path.name:
-            return None
-        for former in self._projects.values():  # a trail may be new, and nearer
-            if former is not project:
-                former.discard(uri)
         try:
-            return project.document_snapshot(uri, path, document)
+            if document is None:
+                return project.closed_snapshot(uri, path)
+            known = self._states.get(uri)  # a trail may be new, and nearer
+            if known is None or known[0] is not project or not known[1].is_of(path, document):
+                self._states[uri] = project, DocumentState(path, document)
+            return self._snapshot_from_memory(document)
         except OutdatedIndex:
             raise
         except UnreadableFile:
@@ -392,13 +374,20 @@ class Projects:
 
     def last_snapshot(self, uri: str) -> DocumentSnapshot | None:
         """Return the last snapshot of an open document, which changes since may have outdated."""
-        snapshots = (project.last_snapshot(uri) for project in self._projects.values())
-        return next((snapshot for snapshot in snapshots if snapshot is not None), None)
+        known = self._states.get(uri)
+        return None if known is None else known[1].last
+
+    def provisional_in(self, project: Project) -> list[str]:
+        """Return the open documents of a project whose last answer was provisional."""
+        return [
+            uri
+            for uri, (owner, state) in self._states.items()
+            if owner is project and state.is_provisional
+        ]
 
     def discard(self, uri: str) -> None:
         """Delete the state of a document that was closed."""
-        for project in self._projects.values():
-            project.discard(uri)
+        self._states.pop(uri, None)
 
 
 def size_of(*files: Path) -> int:

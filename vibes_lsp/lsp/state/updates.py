@@ -70,7 +70,7 @@ async def look_up_history(ls: Server, project: Project) -> None:
 async def _refresh_outdated_in(ls: Server, project: Project) -> None:
     """Refresh the open documents of a project whose answers were provisional or are outdated."""
     opened = [document.uri for _, document in ls.projects.opened_in(project)]
-    uris = opened if project.is_outdated else project.provisional_documents()
+    uris = opened if project.is_outdated else ls.projects.provisional_in(project)
     project.mark_published()
     await refresh_documents(ls, uris)
 
