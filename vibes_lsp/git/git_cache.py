@@ -47,13 +47,13 @@ _DATABASE: Final = CacheDatabase(
 _MAX_BYTES: Final = 64 << 20
 """Bytes of the database from which on its older half is dropped: about 30,000 blamed files."""
 _MAX_VALUE: Final = 4 << 20
-"""Bytes of the largest fact that is saved."""
-_MAX_MEMORY: Final = 32 << 20
-"""Bytes of facts in memory."""
+"""Bytes of the largest fact that is kept."""
+_MAX_MEMORY_PAGES: Final = 1 << 13
+"""Pages of 4 KiB of a database in memory; one that is full is replaced by an empty one."""
 
 
 class GitCache:
-    """The facts of one repository; thread-safe. New ones are in memory until `save`.
+    """The facts of one repository; thread-safe.
 
     Args:
         root: The top folder of the work tree; None to keep them in memory only.
@@ -62,16 +62,13 @@ class GitCache:
     def __init__(self, root: Path | None = None) -> None:
         self._root = root
         self._lock = threading.RLock()
-        self._facts: dict[bytes, bytes] = {}
-        self._size = 0
         self._database: sqlite3.Connection | None = None
-        self._is_opened = root is None
 
     def use_saved(self, root: Path) -> None:
         """Use what was saved about a repository, and save there from now on."""
         with self._lock:
-            if self._root is None:
-                self._root, self._is_opened = root, False
+            self.close()
+            self._root = root
 
     def get(self, key: str, kind: type[_T]) -> _T | None:
         """Return a fact; None if it is unknown.
@@ -80,12 +77,8 @@ class GitCache:
             key: The names of the objects that it is about, and what it says of them.
             kind: Its type.
         """
-        name = _digest(key)
-        with self._lock:
-            value = self._facts.get(name)
-            if value is None:
-                value = self._saved(name)
-        return None if value is None else _decode(value, kind)
+        row = self._execute("SELECT value FROM fact WHERE key = ?", _digest(key))
+        return _decode(row[0], kind) if row is not None and isinstance(row[0], bytes) else None
 
     def put(self, key: str, value: object) -> None:
         """Add a fact."""
@@ -93,87 +86,56 @@ class GitCache:
             encoded = msgspec.msgpack.encode(value)
         except UnicodeEncodeError:  # a name that is not UTF-8
             return
-        with self._lock:
-            if self._size + len(encoded) > _MAX_MEMORY:
-                self.save()
-                self._forget()
-            self._facts[_digest(key)] = encoded
-            self._size += len(encoded)
-
-    def save(self) -> None:
-        """Write what is new, all of it or nothing."""
-        import sqlite3  # noqa: PLC0415  # a program that saves nothing starts faster
-
-        with self._lock:
-            database = self._open() if self._facts else None
-            if database is None:
-                return
-            rows = [fact for fact in self._facts.items() if len(fact[1]) <= _MAX_VALUE]
-            try:
-                database.execute("BEGIN IMMEDIATE")
-                database.executemany("INSERT OR REPLACE INTO fact VALUES (NULL, ?, ?)", rows)
-                _drop_oldest(database)
-                database.execute("COMMIT")
-                self._forget()
-            except sqlite3.Error as error:
-                self._give_up(error)
+        if len(encoded) <= _MAX_VALUE:
+            self._execute("INSERT OR REPLACE INTO fact VALUES (NULL, ?, ?)", _digest(key), encoded)
 
     def close(self) -> None:
-        """Save, and close the database; it is opened again when it is needed."""
-        self.save()
+        """Close the database; it is opened again when it is needed."""
         with self._lock:
             if self._database is not None:
                 self._database.close()
                 self._database = None
-                self._is_opened = False
 
-    def _forget(self) -> None:
-        self._facts.clear()
-        self._size = 0
+    def _execute(self, statement: str, *values: bytes) -> tuple[Any, ...] | None:
+        """Return the first row of a statement; where the database fails, of one in memory."""
+        import sqlite3  # noqa: PLC0415  # a program that asks for no fact starts faster
 
-    def _saved(self, name: bytes) -> bytes | None:
-        import sqlite3  # noqa: PLC0415
+        with self._lock:
+            for _ in range(2):
+                try:
+                    row: tuple[Any, ...] | None = self._open().execute(statement, values).fetchone()
+                except sqlite3.Error as error:
+                    self._give_up(error)
+                else:
+                    return row
+        return None
 
-        database = self._open()
-        if database is None:
-            return None
-        try:
-            row = database.execute("SELECT value FROM fact WHERE key = ?", (name,)).fetchone()
-        except sqlite3.Error as error:
-            self._give_up(error)
-            return None
-        return row[0] if row is not None and isinstance(row[0], bytes) else None
-
-    def _open(self) -> sqlite3.Connection | None:
-        """Return the database with the facts of this very repository; None without one."""
-        if self._is_opened or self._root is None:
-            return self._database
-        import sqlite3  # noqa: PLC0415
-
-        self._is_opened = True
-        source = _source(self._root)
-        if not source:
-            return None
-        self._database = _DATABASE.open_shared(self._root)
-        if self._database is not None:
-            try:
+    def _open(self) -> sqlite3.Connection:
+        """Return the database with the facts of this very repository, or one in memory."""
+        if self._database is None:
+            source = "" if self._root is None else _source(self._root)
+            if self._root is not None and source:
+                self._database = _DATABASE.open_shared(self._root)
+            if self._database is not None:
                 _set_source(self._database, source)
-            except sqlite3.Error as error:
-                self._give_up(error)
+                _drop_oldest(self._database)
+            else:
+                self._database = _DATABASE.in_memory()
+                self._database.execute(f"PRAGMA max_page_count = {_MAX_MEMORY_PAGES}")
         return self._database
 
     def _give_up(self, error: sqlite3.Error) -> None:
-        """Use no database any more; remove a damaged one."""
+        """Use a new database in memory from now on; remove a damaged one."""
         import logging  # noqa: PLC0415  # this is rare, and each commit would wait for it
         import sqlite3  # noqa: PLC0415
 
         logging.getLogger(__name__).info("git is asked again: %s", error)
-        if self._database is not None:
-            with suppress(sqlite3.Error):
-                self._database.close()
+        with suppress(sqlite3.Error):
+            self.close()
         self._database = None
         if self._root is not None and not isinstance(error, sqlite3.OperationalError):
             _DATABASE.remove(self._root)
+        self._root = None
 
 
 def digest_of(names: Iterable[str]) -> str:

@@ -47,7 +47,7 @@ class Repository:
         return GitCache()
 
     def close(self) -> None:
-        """End the process that reads objects, for which later requests find none; save."""
+        """End the process that reads objects, for which later requests find none."""
         self.objects.close()
         if "cache" in vars(self):
             self.cache.close()

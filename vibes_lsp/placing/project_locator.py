@@ -109,13 +109,8 @@ class ProjectLocator:
                     repository.cache.use_saved(repository.root)
         self._head = None if self._repository is None else self._repository.head()
 
-    def save_cache(self) -> None:
-        """Save what git answered for later commands."""
-        if self._repository is not None:
-            self._repository.cache.save()
-
     def close(self) -> None:
-        """Save the cache and end git's process."""
+        """Close the cache and end git's process."""
         if self._repository is not None:
             self._repository.close()
 

@@ -168,7 +168,6 @@ class HistoryLookup:
         if request.of_all_files and locator.repository is not None:
             locator.resolve_commits_in()
             commits, new_names = dict(locator.resolved_commits), dict(locator.new_names())
-        locator.save_cache()
         self._last = HistorySnapshot(
             is_done=True,
             has_git=locator.repository is not None,
