@@ -15,6 +15,7 @@ from __future__ import annotations
 import hashlib
 import os
 import threading
+import zlib
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from functools import cache
@@ -83,7 +84,7 @@ class GitCache:
     def put(self, key: str, value: object) -> None:
         """Add a fact."""
         try:
-            encoded = msgspec.msgpack.encode(value)
+            encoded = zlib.compress(msgspec.msgpack.encode(value), level=1)
         except UnicodeEncodeError:  # a name that is not UTF-8
             return
         if len(encoded) <= _MAX_VALUE:
@@ -150,8 +151,8 @@ def _digest(key: str) -> bytes:
 
 def _decode(value: bytes, kind: type[_T]) -> _T | None:
     try:
-        return cast("_T", _decoder(cast("Any", kind)).decode(value))
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return cast("_T", _decoder(cast("Any", kind)).decode(zlib.decompress(value)))
+    except (zlib.error, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -6,9 +6,9 @@ It depends on objects alone, so git is asked once for each file of a commit.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.git.git_cache import digest_of
@@ -28,11 +28,6 @@ _OPTIONS: Final = (
 _GROUP: Final = re.compile(rb"([0-9a-f]{40,64}) (\d+) (\d+) (\d+)\n?")
 _MAX_IGNORED: Final = 400
 """Commits to ignore in one command: within the limit of a command line of every system."""
-
-
-_Run: TypeAlias = tuple[str, str, int, int, int]
-"""Neighbouring lines of one origin, as they are saved: commit, path, first line there, how many
-lines, and the seconds of the commit's time. The commit is empty for lines without origin."""
 
 
 class LineOrigin(NamedTuple):
@@ -84,9 +79,9 @@ def line_origins(
     ]
     facts, boundary = repository.cache, digest_of(sorted(repository.shallow_boundary()))
     key = f"blame {boundary} {digest_of(options)} {path}"
-    known = facts.get(key, list[_Run])
+    known = facts.get(key, list[LineOrigin | None])
     if known is not None:
-        return list(_unpack(known))
+        return known
     by_number: dict[int, LineOrigin | None] = {}
     arguments = ("blame", *_OPTIONS, *options, "--", path)
     with git_lines(repository.root, *arguments, patience=BLAME) as lines:
@@ -95,35 +90,8 @@ def line_origins(
     if len(by_number) != max(by_number, default=-1) + 1:
         raise HistoryUnavailable("git blame left out lines")
     origins = [by_number[number] for number in range(len(by_number))]
-    facts.put(key, _pack(origins))
+    facts.put(key, origins)
     return origins
-
-
-def _pack(origins: Sequence[LineOrigin | None]) -> list[_Run]:
-    runs: list[_Run] = []
-    for origin in origins:
-        commit, path, number, seconds = (
-            ("", "", 0, 0)
-            if origin is None
-            else (origin.commit, origin.path, origin.number, int(origin.moment.timestamp()))
-        )
-        last = runs[-1] if runs else None
-        if (
-            last is not None
-            and last[:2] == (commit, path)
-            and (not commit or number == last[2] + last[3])
-        ):
-            runs[-1] = (*last[:3], last[3] + 1, last[4])
-        else:
-            runs.append((commit, path, number, 1, seconds))
-    return runs
-
-
-def _unpack(runs: Iterable[_Run]) -> Iterator[LineOrigin | None]:
-    for commit, path, first, count, seconds in runs:
-        moment = parse_seconds(b"%d" % seconds)
-        for number in range(first, first + count):
-            yield LineOrigin(commit, path, number, moment) if commit else None
 
 
 def _groups(

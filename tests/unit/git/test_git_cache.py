@@ -283,7 +283,7 @@ def test_facts_in_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kept, "_MAX_MEMORY_PAGES", 16)
     facts = GitCache()
     for number in range(10):
-        facts.put(f"fact {number}", b"x" * 20_000)
+        facts.put(f"fact {number}", os.urandom(20_000))
     known = [number for number in range(10) if facts.get(f"fact {number}", bytes)]
     assert 9 in known
     assert 0 not in known
