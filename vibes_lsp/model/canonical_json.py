@@ -133,6 +133,11 @@ def object_or_none(data: bytes | str) -> Members | None:
         return None
 
 
+def as_type(members: Members, kind: type[_T]) -> _T:
+    """Return members as an object of a type; they are valid by a schema that is as strict."""
+    return msgspec.convert(members, kind)
+
+
 def _as_object(value: JsonValue) -> Members:
     if not isinstance(value, dict):
         raise MalformedJson(f"expected an object, found a JSON {json_type(value)}")

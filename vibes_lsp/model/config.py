@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Final
 
-import msgspec
-
+from vibes_lsp.model.canonical_json import as_type
 from vibes_lsp.model.defaults import (
     BLOB_THRESHOLD,
     COMPRESS_THRESHOLD,
@@ -301,7 +300,7 @@ def validate_config(members: Members) -> tuple[Config, list[Problem]]:
         invalid_parts += violations
         reduced = _without(valid, [violation.path for violation in violations])
         valid = reduced if reduced != valid else {}
-    return msgspec.convert(valid, Config), problems_of([*absent, *invalid_parts])
+    return as_type(valid, Config), problems_of([*absent, *invalid_parts])
 
 
 _DEPTHS: Final = {"tracked_extensions": 2, "exclude_patterns": 2, "redaction": 3, "risk_scoring": 3}
