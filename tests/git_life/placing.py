@@ -29,9 +29,8 @@ from vibes_lsp.git.staging import open_commit_index
 from vibes_lsp.model.hashing import annotation_id, sha256
 from vibes_lsp.model.members import Members
 from vibes_lsp.placing.committed_lines import CommittedOwners
-from vibes_lsp.placing.edits import WaitingEdit, edit_id, logged_lines, read_edit
+from vibes_lsp.placing.edits import RecordedEdit, edit_id, logged_lines, read_edit
 from vibes_lsp.placing.hash_placement import HashedText, consecutive
-from vibes_lsp.placing.hunk_records import HunkRecord, read_hunk
 from vibes_lsp.placing.hunks import FileAtCommit, Origin, WrittenHunks, hunks, late_hunks
 from vibes_lsp.placing.line_owners import owned_text
 from vibes_lsp.placing.lost_lines import LostBlocks
@@ -165,13 +164,13 @@ class Store:
             file.write(json.dumps(members) + "\n")
 
     @cached_property
-    def own(self) -> list[WaitingEdit]:
+    def own(self) -> list[RecordedEdit]:
         """The edits of this work tree, and of those that were removed."""
         left = [file for file in self._files() if file.name not in self._works]
         return [edit for file in [*left, self.file] for edit in read_edits(file)]
 
     @cached_property
-    def foreign(self) -> list[WaitingEdit]:
+    def foreign(self) -> list[RecordedEdit]:
         """The edits of other work trees."""
         others = [file for file in self._files() if file.name in self._works]
         return [edit for file in others for edit in read_edits(file)]
@@ -194,7 +193,7 @@ class Store:
             logged_lines(records),
         )
 
-    def has_left(self, edit: WaitingEdit) -> bool:
+    def has_left(self, edit: RecordedEdit) -> bool:
         """Whether neither the file on disk nor the staged one has a distinctive line of an edit."""
         file = self.root / edit.path
         disk = file.read_bytes() if file.is_file() else b""
@@ -218,16 +217,17 @@ class Store:
 class Records:
     """The records of a log."""
 
-    def __init__(self, records: Iterable[Members], waiting: Iterable[WaitingEdit]) -> None:
-        self._hunks = {hunk.id: hunk for hunk in map(read_hunk, records) if hunk is not None}
+    def __init__(self, records: Iterable[Members], waiting: Iterable[RecordedEdit]) -> None:
+        edits = (read_edit(record) for record in records)
+        self._hunks = {edit.id: edit for edit in edits if edit is not None and edit.may_own}
         moments = [hunk.moment for hunk in self._hunks.values()]
         self._oldest = min([*moments, *(edit.moment for edit in waiting)], default=None)
 
-    def of_file(self, path: str) -> Sequence[HunkRecord]:
+    def of_file(self, path: str) -> Sequence[RecordedEdit]:
         """Return the records of a file."""
         return [hunk for hunk in self._hunks.values() if hunk.path == path]
 
-    def of_id(self, identifier: str) -> HunkRecord | None:
+    def of_id(self, identifier: str) -> RecordedEdit | None:
         """Return a record."""
         return self._hunks.get(identifier)
 
@@ -450,7 +450,7 @@ def project_of(top: Path) -> Path:
     return trails[0].parent if trails else top
 
 
-def read_edits(file: Path) -> list[WaitingEdit]:
+def read_edits(file: Path) -> list[RecordedEdit]:
     """Return the edits of a file."""
     return [edit for edit in map(read_edit, read_lines(file)) if edit is not None]
 

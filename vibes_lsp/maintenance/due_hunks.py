@@ -23,7 +23,7 @@ from vibes_lsp.model.hashing import sha256
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.paths import can_be_in_project, normal_path
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.placing.edits import WaitingEdit, logged_lines, read_edit
+from vibes_lsp.placing.edits import RecordedEdit, logged_lines, read_edit
 from vibes_lsp.placing.hash_placement import HashedText
 from vibes_lsp.placing.hunks import (
     FileAtCommit,
@@ -92,7 +92,7 @@ class WaitingFiles:
         self.written = written
         self._records: dict[str, list[WaitingRecord]] = {}
         self._texts: dict[str, Text | None] = {}
-        self._edits: dict[str, WaitingEdit | None] = {}
+        self._edits: dict[str, RecordedEdit | None] = {}
         for record in waiting.records:
             path = record.members.file_path
             if record.id in left_out or not record.members.is_annotation or not path:
@@ -109,16 +109,16 @@ class WaitingFiles:
         """Return the records of a file's edits, in the order of receipt."""
         return self._records.get(path, ())
 
-    def edits(self, path: str, *, own: bool = True) -> list[WaitingEdit]:
+    def edits(self, path: str, *, own: bool = True) -> list[RecordedEdit]:
         """Return the edits of a file that are this work tree's, or those of the others."""
         edits = (self.edit(record) for record in self.records(path) if record.is_own is own)
         return [edit for edit in edits if edit is not None]
 
-    def unlogged(self, path: str) -> list[WaitingEdit]:
+    def unlogged(self, path: str) -> list[RecordedEdit]:
         """Return this work tree's edits of a file of which the log has nothing."""
         return [edit for edit in self.edits(path) if edit.id not in self.logged]
 
-    def edit(self, record: WaitingRecord) -> WaitingEdit | None:
+    def edit(self, record: WaitingRecord) -> RecordedEdit | None:
         """Return the edit of a record."""
         if record.id not in self._edits:
             self._edits[record.id] = read_edit(parse_object(record.data))
@@ -131,7 +131,7 @@ class WaitingFiles:
             self._texts[content] = None if kept_bytes is None else Text.from_bytes(kept_bytes)
         return self._texts[content]
 
-    def candidates(self, path: str, moved: Sequence[WaitingEdit] = ()) -> CandidateEdits:
+    def candidates(self, path: str, moved: Sequence[RecordedEdit] = ()) -> CandidateEdits:
         """Return the edits that the lines of a file may be of."""
         own, foreign = self.edits(path), self.edits(path, own=False)
         logged = logged_lines(
@@ -148,9 +148,9 @@ class WaitingFiles:
             for record in records
         )
 
-    def never_written(self, hashes: AbstractSet[str]) -> list[WaitingEdit]:
+    def never_written(self, hashes: AbstractSet[str]) -> list[RecordedEdit]:
         """Return this work tree's edits with one of some lines, of which nothing was written."""
-        edits: list[WaitingEdit] = []
+        edits: list[RecordedEdit] = []
         for records in self._records.values() if hashes else ():
             for record in records:
                 if not record.is_own or record.id in self.logged or self.written.has(record.id):
@@ -208,7 +208,7 @@ def _moved(
     waiting: WaitingFiles,
     present: Mapping[str, FileAtCommit],
     added: Mapping[str, Mapping[str, str]],
-) -> list[WaitingEdit]:
+) -> list[RecordedEdit]:
     """Return the edits that have left their file, of which another one has a new long line."""
     long = {name for names in added.values() for name, line in names.items() if is_long(line)}
     moved = []
@@ -292,7 +292,7 @@ class LateFiles:
         self,
         path: str,
         base: str | None,
-        edits: Sequence[WaitingEdit],
+        edits: Sequence[RecordedEdit],
         snapshots: Callable[[str], Text | None],
     ) -> list[Members]:
         """Return the records of edits of a file that were made on a commit."""
@@ -314,7 +314,7 @@ class LateFiles:
         self,
         file: FileAtCommit,
         path: str,
-        edits: Sequence[WaitingEdit],
+        edits: Sequence[RecordedEdit],
         snapshots: Callable[[str], Text | None],
     ) -> list[Members]:
         writing = [edit for edit in edits if edit.writes_lines]

@@ -16,7 +16,7 @@ from vibes_lsp.anchors.locate import locate
 from vibes_lsp.anchors.location import AnchoredRange, LocatedRange, Method, State
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.vocabulary import Action
-from vibes_lsp.placing.hunk_records import LineOwner
+from vibes_lsp.placing.edits import LineOwner
 from vibes_lsp.placing.placements import ShownLineage, deduplicate
 from vibes_lsp.trail.lineage import Lineage
 from vibes_lsp.trail.lineage_commits import earliest_edit_time, recorded_commits

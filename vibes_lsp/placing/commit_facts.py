@@ -17,8 +17,8 @@ from vibes_lsp.anchors.locate import locate_sure
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.hashing import sha256
 from vibes_lsp.placing.claims import locate_ranges
+from vibes_lsp.placing.edits import LineOwner, RecordedEdit
 from vibes_lsp.placing.hash_placement import HashedText, PlacedBlock, place_hashes
-from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Blob:
         return HashedText(self.text.lines)
 
 
-def exact_owners(records: Iterable[HunkRecord], blob: Blob) -> dict[int, LineOwner]:
+def exact_owners(records: Iterable[RecordedEdit], blob: Blob) -> dict[int, LineOwner]:
     """Return whose lines of a text are by the records that were made for this very text.
 
     A back-fill was made later: where an older record's lines are, its hashes say.
@@ -61,7 +61,7 @@ def exact_owners(records: Iterable[HunkRecord], blob: Blob) -> dict[int, LineOwn
 
 
 def placed_owners(
-    records: Sequence[HunkRecord],
+    records: Sequence[RecordedEdit],
     blob: Blob,
     brought: AbstractSet[int],
     *,
@@ -102,13 +102,13 @@ def placed_owners(
     return placed
 
 
-def _is_complete(record: HunkRecord, blob: Blob, free: AbstractSet[int]) -> bool:
+def _is_complete(record: RecordedEdit, blob: Blob, free: AbstractSet[int]) -> bool:
     placed = place_hashes(record.hashes, blob.hashed, free) if record.hashes else PlacedBlock()
     return placed.is_whole and not blob.hashed.distinctive.isdisjoint(placed.lines)
 
 
 def _by_hashes(
-    record: HunkRecord,
+    record: RecordedEdit,
     blob: Blob,
     free: AbstractSet[int],
     *,
@@ -124,7 +124,7 @@ def _by_hashes(
     }
 
 
-def _by_anchors(record: HunkRecord, blob: Blob, free: AbstractSet[int]) -> dict[int, LineOwner]:
+def _by_anchors(record: RecordedEdit, blob: Blob, free: AbstractSet[int]) -> dict[int, LineOwner]:
     """Return the lines of a record of another tool: sure only where its anchors fit, and once."""
     (exact,) = locate_sure([record.range], blob.text)
     located = exact or locate_ranges([record.range], blob.text)[0]

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property, partial
 from typing import Final, Protocol, TypeAlias
@@ -23,8 +22,8 @@ from vibes_lsp.git.objects import Commit
 from vibes_lsp.git.patches import FilePatch, commit_patch, had_line
 from vibes_lsp.git.repository import Repository
 from vibes_lsp.placing.commit_facts import Blob, exact_owners, placed_owners
+from vibes_lsp.placing.edits import LineOwner, RecordedEdit
 from vibes_lsp.placing.hash_placement import consecutive
-from vibes_lsp.placing.hunk_records import HunkRecord, LineOwner
 from vibes_lsp.placing.moved_blocks import MIN_MOVED, Place, PlacedLines, moved_lines
 
 LOG: Final = ".ai-audit/annotations.jsonl"
@@ -41,10 +40,10 @@ _MAX_LOG: Final = 256 << 20
 class LoggedRecords(Protocol):
     """What the log of a trail has, as HEAD has it."""
 
-    def of_file(self, path: str) -> Sequence[HunkRecord]:
+    def of_file(self, path: str) -> Sequence[RecordedEdit]:
         """Return the records of a file, relative to the project, in the order of the log."""
 
-    def of_id(self, identifier: str) -> HunkRecord | None:
+    def of_id(self, identifier: str) -> RecordedEdit | None:
         """Return a record; None if the log does not have it, or it can own no line."""
 
     def is_any_logged(self) -> bool:
@@ -58,39 +57,6 @@ class LoggedRecords(Protocol):
 
     def line_hashes(self) -> AbstractSet[str]:
         """Return the hashes of the lines of all records."""
-
-
-@dataclass(frozen=True)
-class BroughtRecords:
-    """The records that a commit added to the log.
-
-    Attributes:
-        records: The records, in the order of the log.
-    """
-
-    records: Sequence[HunkRecord] = ()
-
-    def of_file(self, path: str, blob: Blob) -> list[HunkRecord]:
-        """Return those of a file, and those of other files that may stand in it completely."""
-        numbers = set(self._by_path.get(path, ()))
-        for line in set(blob.hashed.hashes):
-            numbers.update(self._by_first_line.get(line, ()))
-        return [self.records[number] for number in sorted(numbers)]
-
-    @cached_property
-    def _by_path(self) -> Mapping[str, Sequence[int]]:
-        numbers: dict[str, list[int]] = {}
-        for number, record in enumerate(self.records):
-            numbers.setdefault(record.path, []).append(number)
-        return numbers
-
-    @cached_property
-    def _by_first_line(self) -> Mapping[str, Sequence[int]]:
-        numbers: dict[str, list[int]] = {}
-        for number, record in enumerate(self.records):
-            if record.hashes:
-                numbers.setdefault(record.hashes[0], []).append(number)
-        return numbers
 
 
 class CommitRecords:
@@ -116,7 +82,7 @@ class CommitRecords:
         self.blob = cache(self._read)
         self.exact = cache(self._find_exact)
         self.owners = cache(self._find_owners)
-        self._brought: dict[tuple[str, str], BroughtRecords] = {}
+        self._brought: dict[tuple[str, str], Sequence[RecordedEdit]] = {}
         self._brought_lines: dict[tuple[str, str], AbstractSet[int]] = {}
         self._moves: dict[str, Mapping[Place, tuple[str, Place]]] = {}
 
@@ -134,7 +100,7 @@ class CommitRecords:
         is_certain = all(latest <= record.moment < end for record in records)
         if is_certain and not _overlap(records):
             return exact_owners(records, self.blob(commit, name))
-        own = {record.id for record in self.brought([(commit, name)])[commit, name].records}
+        own = {record.id for record in self.brought([(commit, name)])[commit, name]}
         mine = [record for record in records if record.id in own or record.is_of(commit)]
         mine.sort(key=lambda record: (record.id in own, record.moment), reverse=True)
         # A text that was committed before the edit is not the edit's.
@@ -146,7 +112,9 @@ class CommitRecords:
             ]
         return exact_owners([*mine, *others], self.blob(commit, name))
 
-    def brought(self, files: Iterable[tuple[str, str]]) -> Mapping[tuple[str, str], BroughtRecords]:
+    def brought(
+        self, files: Iterable[tuple[str, str]]
+    ) -> Mapping[tuple[str, str], Sequence[RecordedEdit]]:
         """Return the records that commits added to the log with their lines, by commit and file.
 
         Args:
@@ -164,9 +132,9 @@ class CommitRecords:
             for commit, ids in ids_added(self._repository, commits, log).items():
                 added = map(self._records.of_id, ids)
                 # A back-fill comes with a later commit than its lines.
-                self._brought[commit, log] = BroughtRecords(
-                    [record for record in added if record is not None and not record.is_remap]
-                )
+                self._brought[commit, log] = [
+                    record for record in added if record is not None and not record.is_remap
+                ]
         return {file: self._brought[key] for file, key in wanted.items()}
 
     def early(self, commit: str, name: str, numbers: AbstractSet[int]) -> Mapping[int, LineOwner]:
@@ -320,7 +288,11 @@ class CommitRecords:
     def _find_owners(self, commit: str, name: str) -> Mapping[int, LineOwner]:
         exact = dict(self.exact(commit, name))
         path, blob = self._path(name), self.blob(commit, name)
-        brought = self.brought([(commit, name)])[commit, name].of_file(path, blob)
+        brought = [  # those of other files may stand in it completely
+            record
+            for record in self.brought([(commit, name)])[commit, name]
+            if record.path == path or (record.hashes and record.hashes[0] in blob.hashed.places)
+        ]
         of_file = self._records.of_file(path)
         of_text = [record for record in of_file if record.is_of_text(blob.content)]
         written = {record.hashes for record in (*brought, *of_text)}
@@ -381,7 +353,7 @@ class CommitRecords:
             self.keep_brought_lines(commit, name, origins)
         return self._brought_lines[commit, name]
 
-    def _has_left(self, commit: str, record: HunkRecord, blob: Blob) -> bool:
+    def _has_left(self, commit: str, record: RecordedEdit, blob: Blob) -> bool:
         """Whether most of what is distinctive of a record in a file does not stand in its own."""
         hashes = blob.hashed.hashes
         wanted = {hashes[number] for number in blob.hashed.distinctive}.intersection(record.hashes)
@@ -443,14 +415,14 @@ def _lines_from(commit: str, origins: Iterable[LineOrigin | None]) -> set[int]:
     return {number for number, origin in enumerate(origins) if origin and origin.commit == commit}
 
 
-def _overlap(records: Sequence[HunkRecord]) -> bool:
+def _overlap(records: Sequence[RecordedEdit]) -> bool:
     """Whether two records of different edits are about the same line."""
     ordered = sorted(records, key=lambda record: record.first)
     end, edit = -1, ""
     for record in ordered:
-        if record.first < end and record.edit != edit:
+        if record.first < end and record.edit_id != edit:
             return True
-        end, edit = max(end, record.first + record.count), record.edit
+        end, edit = max(end, record.first + record.count), record.edit_id
     return False
 
 

@@ -23,7 +23,7 @@ from vibes_lsp.git.line_origins import LineOrigin, line_origins
 from vibes_lsp.git.repository import Repository
 from vibes_lsp.placing.commit_facts import Blob
 from vibes_lsp.placing.commit_records import CommitRecords, LoggedRecords
-from vibes_lsp.placing.hunk_records import LineOwner
+from vibes_lsp.placing.edits import LineOwner
 from vibes_lsp.placing.moved_blocks import MIN_MOVED
 
 _IGNORED: Final = ".git-blame-ignore-revs"

@@ -1,4 +1,4 @@
-"""Edits that wait for a commit (R29): what was recorded, and the text right after it.
+"""Annotations as placing reads them: which lines of which text, and their hashes.
 
 Numbers of lines are 0-based in this package; records and placements have them 1-based.
 """
@@ -12,17 +12,20 @@ from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
-from vibes_lsp.anchors.line_hashes import split_hashes
+from vibes_lsp.anchors.create_anchors import Anchors
+from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
+from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members, integer, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.model.vocabulary import REMAP_ACTIONS, Action, RecordType
+from vibes_lsp.model.vocabulary import Action, RecordType
 
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
-
-_REPEATS: Final = REMAP_ACTIONS | {Action.REVIEW}
-"""Actions of records that are about lines of an earlier one."""
+_MIN_PREFIX: Final = 7
+"""Digits of a `commit_hash` that name a commit."""
+OWNS_NOTHING: Final = frozenset({Action.DELETE, Action.REVIEW, Action.REBASE_ORPHAN})
+"""Actions of records that no line belongs to."""
 
 Snapshots: TypeAlias = Callable[[str], Text | None]
 """Returns the text of a file with a `file_content_hash`; None if it is not kept."""
@@ -38,32 +41,67 @@ class EditLine(NamedTuple):
     number: int
 
 
-class WaitingEdit(msgspec.Struct, frozen=True, gc=False):
-    """An annotation that waits for a commit.
+class LineOwner(NamedTuple):
+    """What says that a line is an edit's.
 
     Attributes:
-        id: The id that recording returned.
+        edit: The edit's id, as recording returned it.
+        record: The id of the record of the hunk, or of the edit that waits.
+        hash: The hash of the line as the edit wrote it; empty where it is not known.
+        is_sure: Whether the record and the place of the line leave no doubt.
+    """
+
+    edit: str
+    record: str
+    hash: str
+    is_sure: bool
+
+
+class RecordedEdit(msgspec.Struct, frozen=True, gc=False):
+    """An annotation: a hunk that the log has, or an edit that waits for a commit.
+
+    Attributes:
+        id: Its id.
+        edit_id: The id of its edit, as recording returned it; its own while it waits.
         path: The file, relative to the project.
         first: The number of its first line in the text right after it.
+        count: How many lines it is about; 0 if it does not say.
         hashes: The hashes of its lines as it wrote them, or removed them; none if nothing of it may
-            be compared.
-        content: The `file_content_hash` of the text right after it, by which its snapshot is kept.
+            be compared, and in records of other tools.
+        anchors: Its anchors (RFC 7.3.1).
         moment: When it was made.
-        members: The record as it waits.
+        members: The record.
     """
 
     id: str
+    edit_id: str
     path: str
     first: int
+    count: int
     hashes: tuple[str, ...]
-    content: str
+    anchors: Anchors
     moment: datetime
     members: Members
 
     @property
     def end(self) -> int:
-        """The number of the line after its last."""
+        """The number of the line after its last that has a hash."""
         return self.first + len(self.hashes)
+
+    @property
+    def content(self) -> str:
+        """The `file_content_hash` of the text right after it, by which its snapshot is kept."""
+        return self.anchors.file_hash or ""
+
+    @property
+    def range(self) -> AnchoredRange:
+        """Its lines with their anchors."""
+        return AnchoredRange(self.first + 1, self.first + self.count, self.anchors)
+
+    @property
+    def known_hashes(self) -> Iterable[str]:
+        """The hashes of its lines; of a record without them those of its first lines."""
+        return self.hashes or map(line_hash, (self.anchors.context or "").split("\n"))
 
     @property
     def is_deletion(self) -> bool:
@@ -71,32 +109,60 @@ class WaitingEdit(msgspec.Struct, frozen=True, gc=False):
         return self.members.get("action") == Action.DELETE
 
     @property
-    def writes_lines(self) -> bool:
-        """Whether lines of a file can be its own, because it has the hashes of what it wrote."""
+    def is_remap(self) -> bool:
+        """Whether it repeats an earlier record with the commit of that one (R4)."""
+        return self.members.get("action") == Action.REBASE_REMAP
+
+    @property
+    def may_own(self) -> bool:
+        """Whether lines of a file can be its own."""
         return (
-            bool(self.hashes)
-            and not self.is_deletion
-            and self.members.get("action") not in _REPEATS
+            self.count > 0
             and self.members.get("type") == RecordType.LINE
+            and self.members.get("action") not in OWNS_NOTHING
         )
 
+    @property
+    def writes_lines(self) -> bool:
+        """Whether lines can be its own because it has the hashes of what it wrote."""
+        return self.may_own and bool(self.hashes) and not self.is_remap
 
-def read_edit(members: Members) -> WaitingEdit | None:
-    """Return the edit of a waiting record; None if the record is not an annotation."""
+    def is_of(self, commit: str) -> bool:
+        """Whether it says that a commit brought it."""
+        named = (text(self.members, "commit_hash") or "").lower()
+        return len(named) >= _MIN_PREFIX and commit.startswith(named)
+
+    def is_of_text(self, content: str) -> bool:
+        """Whether it was made for a text, given by its hash: then its line numbers are right."""
+        return bool(self.hashes) and self.content == content and not self.is_remap
+
+    def owner(self, known: str, *, is_sure: bool) -> LineOwner:
+        """Return it as the owner of a line: a claim if it says that it is no more."""
+        may_be_sure = self.members.get("sure") is not False and "evidence" not in self.members
+        return LineOwner(self.edit_id, self.id, known, is_sure and may_be_sure)
+
+
+def read_edit(members: Members) -> RecordedEdit | None:
+    """Return a record as an edit; None if it is not an annotation."""
     identifier, path = text(members, "annotation_id"), text(members, "file_path")
     is_annotation = members.get("type") in (RecordType.LINE, RecordType.FUNCTION)
     if not is_annotation or not identifier or not path:
         return None
-    start, end = integer(members, "line_start") or 1, integer(members, "line_end")
+    start, end = integer(members, "line_start") or 0, integer(members, "line_end")
+    count = end + 1 - start if end is not None and 1 <= start <= end else 0
     hashes = split_hashes(members.get("line_hashes"))
-    if end is not None and len(hashes) != end + 1 - start:
-        hashes = ()
-    return WaitingEdit(
+    return RecordedEdit(
         identifier,
+        edit_id(members),
         normal_path(path),
         max(start, 1) - 1,
-        hashes,
-        text(members, "file_content_hash") or "",
+        count,
+        hashes if end is None or len(hashes) == count else (),
+        Anchors(
+            text(members, "anchor_context"),
+            text(members, "anchor_hash") or None,
+            text(members, "file_content_hash") or None,
+        ),
         moment_of(members),
         members,
     )

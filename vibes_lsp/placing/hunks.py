@@ -13,7 +13,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.vocabulary import Action, RecordType
-from vibes_lsp.placing.edits import WaitingEdit, edit_id
+from vibes_lsp.placing.edits import RecordedEdit, edit_id
 from vibes_lsp.placing.hash_placement import HashedText
 from vibes_lsp.placing.standing import CandidateEdits, StandingLine, standing_lines
 
@@ -121,7 +121,7 @@ def late_hunks(
     return _records(lines)
 
 
-def other_records(file: FileAtCommit, edits: Iterable[WaitingEdit]) -> list[Members]:
+def other_records(file: FileAtCommit, edits: Iterable[RecordedEdit]) -> list[Members]:
     """Return the waiting records of a file that are not about lines, and that its commit brings.
 
     A function goes with the first commit that has it by name with a distinctive line that was
@@ -139,7 +139,7 @@ def other_records(file: FileAtCommit, edits: Iterable[WaitingEdit]) -> list[Memb
 
 
 def deletion_enters(
-    edit: WaitingEdit,
+    edit: RecordedEdit,
     parent: HashedText,
     now: AbstractSet[str],
     elsewhere: AbstractSet[str] = frozenset(),
@@ -220,7 +220,7 @@ def _record(group: Sequence[_Placed]) -> Members:
     return members
 
 
-def _may_enter(file: FileAtCommit, edit: WaitingEdit) -> bool:
+def _may_enter(file: FileAtCommit, edit: RecordedEdit) -> bool:
     name = text(edit.members, "function_name")
     if edit.members.get("type") != RecordType.FUNCTION or not edit.hashes or name is None:
         return True

@@ -20,8 +20,8 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.git.line_origins import LineOrigin
 from vibes_lsp.placing.claims import RecordClaim, locate_ranges
 from vibes_lsp.placing.committed_lines import FileInHead, line_kind
+from vibes_lsp.placing.edits import LineOwner
 from vibes_lsp.placing.hash_placement import HashedText, consecutive
-from vibes_lsp.placing.hunk_records import LineOwner
 from vibes_lsp.placing.lost_lines import LostBlocks
 from vibes_lsp.placing.moved_blocks import MIN_MOVED, PlacedLines, moved_lines
 from vibes_lsp.placing.standing import CandidateEdits, standing_lines

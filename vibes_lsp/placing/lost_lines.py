@@ -11,8 +11,8 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.git.diff import changed_since
 from vibes_lsp.placing.committed_lines import CommittedOwners
+from vibes_lsp.placing.edits import LineOwner
 from vibes_lsp.placing.hash_placement import consecutive
-from vibes_lsp.placing.hunk_records import LineOwner
 from vibes_lsp.placing.moved_blocks import Place, PlacedLines
 
 ReadText = Callable[[str], Text | None]

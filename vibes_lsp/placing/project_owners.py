@@ -23,9 +23,8 @@ from vibes_lsp.git.repository import Repository
 from vibes_lsp.placing.claims import RecordClaim, claims_of
 from vibes_lsp.placing.committed_lines import CommittedOwners, FileInHead
 from vibes_lsp.placing.edit_placements import place_annotations
-from vibes_lsp.placing.edits import LoggedLines, Snapshots, WaitingEdit
+from vibes_lsp.placing.edits import LoggedLines, RecordedEdit, Snapshots
 from vibes_lsp.placing.hash_placement import HashedText
-from vibes_lsp.placing.hunk_records import HunkRecord
 from vibes_lsp.placing.hunks import WrittenHunks
 from vibes_lsp.placing.line_owners import TextOwners, owned_text
 from vibes_lsp.placing.lost_lines import LostBlocks, ReadText, lost_lines
@@ -74,7 +73,7 @@ class KnownFile:
             text, self.head, waiting, claims, self.elsewhere, is_nested=self.is_nested
         )
 
-    def with_edits(self, edits: Sequence[WaitingEdit], text: Text) -> KnownFile:
+    def with_edits(self, edits: Sequence[RecordedEdit], text: Text) -> KnownFile:
         """Return it with edits that were just made; the text is the one that they made."""
         waiting = self.waiting
         state = waiting.state
@@ -151,7 +150,7 @@ def place_again(
     )
 
 
-def _unknown_edits(lineages: Iterable[Lineage], known: KnownFile) -> list[WaitingEdit]:
+def _unknown_edits(lineages: Iterable[Lineage], known: KnownFile) -> list[RecordedEdit]:
     """Return the records that are not known yet, in the order of receipt."""
     records = {
         record.id: record
@@ -213,7 +212,7 @@ class ProjectOwners:
         self.known = lru_cache(_MAX_KEPT)(self._find)
         self._head: str | None = None
         self._is_unread = False
-        self._by_hash: defaultdict[str, list[WaitingEdit]] | None = None
+        self._by_hash: defaultdict[str, list[RecordedEdit]] | None = None
         self._committed: CommittedOwners | None = None
         log = CommittedLog()
         if repository is not None:
@@ -250,9 +249,9 @@ class ProjectOwners:
     def _known_file(
         self,
         head: FileInHead | None,
-        waiting: Sequence[WaitingEdit],
+        waiting: Sequence[RecordedEdit],
         logged: LoggedLines,
-        records: Sequence[HunkRecord],
+        records: Sequence[RecordedEdit],
     ) -> KnownFile:
         own = [edit for edit in waiting if edit.writes_lines]
         texts = {edit.content: self._snapshot(edit.content) for edit in waiting}
@@ -343,7 +342,7 @@ class ProjectOwners:
         hashes = self.records.line_hashes()
         return any(is_long(line) and line_hash(line) in hashes for line in text.lines)
 
-    def _moved(self, path: str, wanted: AbstractSet[str]) -> list[WaitingEdit]:
+    def _moved(self, path: str, wanted: AbstractSet[str]) -> list[RecordedEdit]:
         """Return the edits of other files that have lost some lines, given by hash."""
         if self._by_hash is None:
             self._by_hash = defaultdict(list)
@@ -386,7 +385,7 @@ class ProjectOwners:
         folder = self._trail.directory.project
         return list(lost_lines(folder, self._head, self._committed, self._read))
 
-    def _has_left(self, edit: WaitingEdit) -> bool:
+    def _has_left(self, edit: RecordedEdit) -> bool:
         """Whether the file of an edit has no distinctive line of it."""
         text = self._read(edit.path)
         texts = [] if text is None else [HashedText(text.lines)]

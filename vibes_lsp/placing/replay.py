@@ -12,7 +12,7 @@ from itertools import groupby
 
 from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.line_hashes import distinctive_numbers
-from vibes_lsp.placing.edits import EditLine, Snapshots, WaitingEdit
+from vibes_lsp.placing.edits import EditLine, RecordedEdit, Snapshots
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class ReplayedText:
 
 
 def replay(
-    edits: Iterable[WaitingEdit], snapshots: Snapshots, before: ReplayedText | None = None
+    edits: Iterable[RecordedEdit], snapshots: Snapshots, before: ReplayedText | None = None
 ) -> ReplayedText:
     """Return the text after the last of some edits, with the owners of its lines.
 
@@ -70,7 +70,9 @@ def carry(state: ReplayedText, lines: Sequence[str]) -> ReplayedText:
     )
 
 
-def _after(state: ReplayedText, lines: Sequence[str], edits: Sequence[WaitingEdit]) -> ReplayedText:
+def _after(
+    state: ReplayedText, lines: Sequence[str], edits: Sequence[RecordedEdit]
+) -> ReplayedText:
     """Return a text after edits that were recorded with it.
 
     What they wrote is left out of the comparison, so that it attracts no line of an earlier edit.

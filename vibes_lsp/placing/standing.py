@@ -16,7 +16,7 @@ from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.line_hashes import distinctive_numbers, is_long
 from vibes_lsp.anchors.reformatting import reformatted
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.placing.edits import EditLine, LoggedLines, Snapshots, WaitingEdit
+from vibes_lsp.placing.edits import EditLine, LoggedLines, RecordedEdit, Snapshots
 from vibes_lsp.placing.hash_placement import HashedText, consecutive, place_hashes
 from vibes_lsp.placing.replay import ReplayedText, replay
 
@@ -38,15 +38,15 @@ class CandidateEdits:
         state: The last text of the file with its owners, if it is known; else it is computed.
     """
 
-    own: Sequence[WaitingEdit]
-    moved: Sequence[WaitingEdit] = ()
-    foreign: Sequence[WaitingEdit] = ()
+    own: Sequence[RecordedEdit]
+    moved: Sequence[RecordedEdit] = ()
+    foreign: Sequence[RecordedEdit] = ()
     snapshots: Snapshots = field(default=lambda _: None, compare=False)
     logged: LoggedLines = field(default_factory=dict)
     state: ReplayedText | None = None
 
     @property
-    def writers(self) -> Sequence[WaitingEdit]:
+    def writers(self) -> Sequence[RecordedEdit]:
         """Those of the file that wrote lines, in the order of receipt."""
         return [edit for edit in self.own if edit.writes_lines]
 
@@ -63,12 +63,12 @@ class StandingLine(NamedTuple):
         is_sure: Whether enough of the edit stands to recognise it.
     """
 
-    edit: WaitingEdit
+    edit: RecordedEdit
     number: int
     is_sure: bool
 
 
-def has_left(edit: WaitingEdit, snapshot: Text | None, texts: Iterable[HashedText]) -> bool:
+def has_left(edit: RecordedEdit, snapshot: Text | None, texts: Iterable[HashedText]) -> bool:
     """Whether no state of a file has a distinctive line of an edit: it may have moved to another.
 
     Args:
@@ -154,7 +154,7 @@ def _carried(state: ReplayedText, text: HashedText) -> list[EditLine | None]:
 
 
 def _search(
-    edits: Sequence[WaitingEdit],
+    edits: Sequence[RecordedEdit],
     text: HashedText,
     owners: list[EditLine | None],
     candidates: AbstractSet[int],
@@ -185,7 +185,7 @@ def _search(
 
 
 def _reference(
-    edit: WaitingEdit, state: ReplayedText, distinctive: AbstractSet[int], snapshot: Text | None
+    edit: RecordedEdit, state: ReplayedText, distinctive: AbstractSet[int], snapshot: Text | None
 ) -> AbstractSet[int] | None:
     """Return which lines of an edit were distinctive when last seen; None if that is not known."""
     last_seen = state.places.get(edit.id)
@@ -210,7 +210,7 @@ class _Known(NamedTuple):
 
 
 def _known(
-    edit: WaitingEdit, lines: Mapping[int, int], reference: AbstractSet[int] | None
+    edit: RecordedEdit, lines: Mapping[int, int], reference: AbstractSet[int] | None
 ) -> _Known:
     if reference is None:
         return _Known(lines, len(edit.hashes))
@@ -236,7 +236,7 @@ def _claimed(known: _Known, places: Iterable[int]) -> Iterable[int]:
 
 
 def _is_whole(
-    edit: WaitingEdit, lines: Mapping[int, int], text: HashedText, snapshot: Text | None
+    edit: RecordedEdit, lines: Mapping[int, int], text: HashedText, snapshot: Text | None
 ) -> bool:
     """Whether a block stands as it was written, between the lines that it was written between."""
     places = sorted(lines)
@@ -248,7 +248,7 @@ def _is_whole(
 
 
 def _unwritten(
-    edit: WaitingEdit, numbers: Iterable[int], logged: Mapping[str, int]
+    edit: RecordedEdit, numbers: Iterable[int], logged: Mapping[str, int]
 ) -> AbstractSet[int]:
     """Return those of some lines of an edit that the log does not have yet."""
     if not logged:

@@ -22,8 +22,7 @@ from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.timestamps import parse_timestamp
 from vibes_lsp.model.vocabulary import RecordType
-from vibes_lsp.placing.edits import LoggedLines, WaitingEdit, logged_lines, read_edit
-from vibes_lsp.placing.hunk_records import OWNS_NOTHING, HunkRecord, read_hunk
+from vibes_lsp.placing.edits import OWNS_NOTHING, LoggedLines, RecordedEdit, logged_lines, read_edit
 from vibes_lsp.store.files import open_file
 from vibes_lsp.trail.committed_waiting import read_uncommitted_waiting
 from vibes_lsp.trail.records import LogRecord
@@ -166,10 +165,10 @@ class FileRecords:
         edits: All annotations, in the order of receipt.
     """
 
-    logged: Sequence[HunkRecord] = ()
-    waiting: Sequence[WaitingEdit] = ()
+    logged: Sequence[RecordedEdit] = ()
+    waiting: Sequence[RecordedEdit] = ()
     lines: LoggedLines = field(default_factory=dict)
-    edits: Sequence[WaitingEdit] = ()
+    edits: Sequence[RecordedEdit] = ()
 
 
 class TrailRecords:
@@ -195,10 +194,9 @@ class TrailRecords:
                 if self._committed.has(record) or record.text("commit_hash")
             ]
             known = {record.id for record in logged}
-            edits = read_edits(records)
-            edits += self._partly_written.get(path, [])
+            edits = read_edits(records) + self._partly_written.get(path, [])
             self._files[path] = FileRecords(
-                [hunk for hunk in map(read_hunk, _members(logged)) if hunk is not None],
+                [edit for edit in read_edits(logged) if edit.may_own],
                 [edit for edit in edits if edit.id not in known],
                 logged_lines(_members(logged)),
                 edits,
@@ -206,12 +204,12 @@ class TrailRecords:
         return self._files[path]
 
     @cached_property
-    def _partly_written(self) -> Mapping[str, list[WaitingEdit]]:
+    def _partly_written(self) -> Mapping[str, list[RecordedEdit]]:
         """The edits by file that wait though the log has hunks of them, as after partial staging.
 
         The index has only the hunks.
         """
-        edits: dict[str, list[WaitingEdit]] = {}
+        edits: dict[str, list[RecordedEdit]] = {}
         for record in read_uncommitted_waiting(self._trail.directory).records:
             if (
                 record.members.is_annotation
@@ -222,18 +220,18 @@ class TrailRecords:
                     edits.setdefault(edit.path, []).append(edit)
         return edits
 
-    def of_file(self, path: str) -> Sequence[HunkRecord]:
+    def of_file(self, path: str) -> Sequence[RecordedEdit]:
         """Return the records of a file in HEAD's log, in its order."""
         return self.file(path).logged
 
-    def of_id(self, identifier: str) -> HunkRecord | None:
+    def of_id(self, identifier: str) -> RecordedEdit | None:
         """Return a record of HEAD's log; None if it can own no line."""
         records = [
             record for record in self._trail.log.with_id(identifier) if self._committed.has(record)
         ]
-        return next(map(read_hunk, _members(records)), None)
+        return next((edit for edit in read_edits(records) if edit.may_own), None)
 
-    def unwritten(self) -> Iterator[WaitingEdit]:
+    def unwritten(self) -> Iterator[RecordedEdit]:
         """Yield the annotations of all files that HEAD's log does not have."""
         yield from read_edits(
             record
@@ -286,6 +284,6 @@ def _members(records: Iterable[LogRecord]) -> Iterator[Members]:
         )
 
 
-def read_edits(records: Iterable[LogRecord]) -> list[WaitingEdit]:
+def read_edits(records: Iterable[LogRecord]) -> list[RecordedEdit]:
     """Return the annotations among records, as edits."""
     return [edit for edit in map(read_edit, _members(records)) if edit is not None]

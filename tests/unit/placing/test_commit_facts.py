@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from msgspec import structs
 
 from tests.unit.placing.waiting_edits import joined, lines_of
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.line_hashes import line_hash
+from vibes_lsp.anchors.line_hashes import join_hashes
 from vibes_lsp.placing.commit_facts import Blob, exact_owners, placed_owners
+from vibes_lsp.placing.edits import RecordedEdit, read_edit
 from vibes_lsp.placing.hash_placement import HashedText, PlacedBlock, place_hashes
-from vibes_lsp.placing.hunk_records import HunkRecord
 
 END = ["return", ""]
 
 
-def record(name: str, lines: list[str]) -> HunkRecord:
-    moment, hashes = datetime(2026, 1, 1, tzinfo=UTC), tuple(map(line_hash, lines))
-    return HunkRecord(name, name, "a.py", 0, len(lines), hashes, Anchors(), "", moment, True)
+def record(name: str, lines: list[str]) -> RecordedEdit:
+    edit = read_edit(
+        {
+            "type": "line",
+            "annotation_id": name,
+            "file_path": "a.py",
+            "line_start": 1,
+            "line_end": len(lines),
+            "line_hashes": join_hashes(lines),
+        }
+    )
+    assert edit is not None
+    return edit
 
 
-def owners(lines: list[str], *records: HunkRecord) -> list[str]:
+def owners(lines: list[str], *records: RecordedEdit) -> list[str]:
     found = placed_owners(records, Blob(joined(*lines).encode()), set(range(len(lines))))
     return [found[number].edit for number in range(len(lines))]
 
@@ -49,7 +57,7 @@ def test_a_back_fill_owns_no_line_by_its_number() -> None:
     blob = Blob(joined(*lines[:2], "a person's line", lines[3]).encode())
     anchors = Anchors(file_hash=blob.content)
     hunk = structs.replace(record("one", lines), anchors=anchors)
-    back_fill = structs.replace(hunk, is_remap=True)
+    back_fill = structs.replace(hunk, members={**hunk.members, "action": "rebase_remap"})
     assert exact_owners([hunk], blob).keys() == {0, 1, 2, 3}, "a formatter may have changed one"
     assert exact_owners([back_fill], blob) == {}
     assert placed_owners([back_fill], blob, {0, 1, 2, 3}).keys() == {0, 1, 3}

@@ -12,8 +12,7 @@ from vibes_lsp.anchors.text import Text
 from vibes_lsp.git.line_origins import LineOrigin
 from vibes_lsp.model.members import Members
 from vibes_lsp.placing.edit_placements import place_annotations, place_deletion, place_function
-from vibes_lsp.placing.edits import moment_of
-from vibes_lsp.placing.hunk_records import LineOwner
+from vibes_lsp.placing.edits import LineOwner, moment_of
 from vibes_lsp.placing.line_owners import TextOwners
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.trail.lineage import Lineage

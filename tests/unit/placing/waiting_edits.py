@@ -7,7 +7,7 @@ from vibes_lsp.anchors.line_hashes import join_hashes
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.hashing import annotation_id, sha256
 from vibes_lsp.model.members import Members
-from vibes_lsp.placing.edits import LoggedLines, WaitingEdit, read_edit
+from vibes_lsp.placing.edits import LoggedLines, RecordedEdit, read_edit
 from vibes_lsp.placing.hunks import FileAtCommit
 from vibes_lsp.placing.standing import CandidateEdits
 
@@ -16,12 +16,12 @@ class Waiting:
     """Edits of files, recorded one after the other, with their snapshots."""
 
     def __init__(self) -> None:
-        self.edits: list[WaitingEdit] = []
+        self.edits: list[RecordedEdit] = []
         self.texts: dict[str, Text] = {}
 
     def record(
         self, content: str, start: int, end: int, path: str = "a.py", **members: str
-    ) -> WaitingEdit:
+    ) -> RecordedEdit:
         """Record that an edit wrote lines, 1-based, of a text."""
         text = Text(content)
         digest = sha256(content.encode())
