@@ -64,20 +64,19 @@ class AnnotationCollector:
         for path in self._linked_files(annotated):
             self._read(path)
         lost: list[tuple[Text, Placement]] = []
-        for text, placement in self._in_files(files):
+        found_ids: set[str] = set()
+        for text, placement in chain(self._in_files(files), self._in_head()):
             if placement.located.state == State.LOST:
                 lost.append((text, placement))
             else:
-                yield text, placement
-        found_ids: set[str] = set()
-        for text, placement in self._in_head():
-            found_ids.update(placement.lineage.ids)
-            yield text, placement
-        if lost or self._any_file_missing(annotated):
-            searched = files if self.files is not None else [*files, *self.locator.other_files()]
-            for text, placement in self._moved_from_other_files(searched):
                 found_ids.update(placement.lineage.ids)
                 yield text, placement
+        if lost or self._any_file_missing(annotated):
+            others = [] if self.files is not None else self.locator.other_files()
+            for text, placement in self._in_files(others):
+                found_ids.update(placement.lineage.ids)
+                yield text, placement
+            searched = [*files, *others]
             lost_ids = {placement.current.id for _, placement in lost} - found_ids
             for text, placement in self._in_alternative_readings(searched, lost_ids):
                 found_ids.update(placement.lineage.ids)
@@ -178,17 +177,6 @@ class AnnotationCollector:
         return any(
             normal_path(path) not in annotated for path in self.locator.trail.annotated_paths()
         )
-
-    def _moved_from_other_files(self, files: Collection[str]) -> Iterator[tuple[Text, Placement]]:
-        """Yield annotations of other files whose lines are in these files now."""
-        for path in files:
-            text = self._read(path)
-            if text is None:
-                continue
-            former = self.locator.former_paths(path)
-            for placement in self.locator.locate(path, text):
-                if placement.moved_from not in {None, *former}:
-                    yield text, placement
 
     def _linked_files(self, annotated: Collection[str]) -> list[str]:
         """Return selected files with annotations that are behind a link which leads to no file."""

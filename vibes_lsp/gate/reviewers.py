@@ -62,39 +62,41 @@ class Reviewers:
     Attributes:
         locator: The locator of the project.
         diff: The records of the branch; None without a base.
-        refused: Approvals that do not count, by annotation and edge; filled by `counts`.
     """
 
     locator: ProjectLocator
     diff: TrailDiff | None
-    refused: dict[tuple[str, str], RefusedApproval] = field(default_factory=dict)
-    _counted: dict[tuple[str, str], bool] = field(default_factory=dict)
+    _asked: dict[tuple[str, str], RefusedApproval | None] = field(default_factory=dict)
     _committed: dict[str, bool] = field(default_factory=dict)
     _touching: Mapping[str, frozenset[str]] | None = None
+
+    @property
+    def refused(self) -> list[RefusedApproval]:
+        """The approvals that do not count, of those that were asked about."""
+        return [refused for refused in self._asked.values() if refused is not None]
 
     def counts(self, placement: Placement, review: Review) -> bool:
         """Whether a review counts.
 
         A rejection always does. An AI's review is not filtered, since it releases nothing anyway.
         """
-        if review.verdict == Verdict.REJECTED or review.kind == ReviewerKind.AI:
-            return True
-        key = placement.lineage.first.id, review.edge.record.id
-        if key not in self._counted:
-            objection = self._objection(placement, review)
-            self._counted[key] = objection is None
-            if objection is not None:
-                self.refused[key] = RefusedApproval(placement, review, objection)
-        return self._counted[key]
+        return self._refused(placement, review) is None
 
     def objection(self, placement: Placement, review: Review) -> str | None:
         """Return why a review does not count, in a few words; None if it does."""
-        refused = (
-            None
-            if self.counts(placement, review)
-            else self.refused.get((placement.lineage.first.id, review.edge.record.id))
-        )
+        refused = self._refused(placement, review)
         return None if refused is None else refused.objection.short
+
+    def _refused(self, placement: Placement, review: Review) -> RefusedApproval | None:
+        if review.verdict == Verdict.REJECTED or review.kind == ReviewerKind.AI:
+            return None
+        key = placement.lineage.first.id, review.edge.record.id
+        if key not in self._asked:
+            objection = self._objection(placement, review)
+            self._asked[key] = (
+                None if objection is None else RefusedApproval(placement, review, objection)
+            )
+        return self._asked[key]
 
     def _objection(self, placement: Placement, review: Review) -> Objection | None:
         """Return why an approval does not count; None if it does."""

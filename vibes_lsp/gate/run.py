@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Final
 
 import msgspec
-from typing_extensions import override
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
@@ -34,14 +33,12 @@ from vibes_lsp.model.hashing import RISK_MEMBERS
 from vibes_lsp.model.members import mapping, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import Action
-from vibes_lsp.placing.live_risk import ReviewFilter, Scorer, custom_signals
+from vibes_lsp.placing.live_risk import Scorer, custom_signals
 from vibes_lsp.placing.placements import Placement, ShownLineage
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.placements import PlacementReport, stored_score
-from vibes_lsp.risk.policy import Policy
 from vibes_lsp.risk.review_status import ReviewStatus
 from vibes_lsp.risk.signals import compute_factors
-from vibes_lsp.trail.trail import Trail
 
 _MAX_VALUE: Final = 1e6
 """More than any factor has; JSON integers may be too large for a float."""
@@ -110,11 +107,10 @@ class _GateRun:
         self._policy = inputs.config.policy
         self._rules = RuleMatcher(self._policy)
         self._reviewers = Reviewers(locator, inputs.trail_diff)
-        self._scorer = _Scorer(
+        self._scorer = Scorer(
             locator.trail,
-            self._policy,
+            replace(self._policy, enabled=False) if options.use_stored_scores else self._policy,
             None if options.all_records else self._reviewers.counts,
-            stored=options.use_stored_scores,
         )
         self._texts = texts
         self._collector = AnnotationCollector(locator, self._files(), options.progress, texts)
@@ -392,7 +388,7 @@ class _GateRun:
         for path, reason in self._collector.unread.items():
             if not self._options.all_records and self._tracks(path):
                 self._findings.append(Finding(catalogue.UNREAD, reason, path))
-        for refused in self._reviewers.refused.values():
+        for refused in self._reviewers.refused:
             placement = refused.placement
             by = f" by {refused.review.reviewer}" if refused.review.reviewer else ""
             annotation = f"annotation {placement.current.id[:8]}"
@@ -415,22 +411,6 @@ def _texts(inputs: GateInputs) -> FileContents | None:
         files.base,
         diff.repository.prefix_of(project),
     )
-
-
-class _Scorer(Scorer):
-    """A scorer that caches the last review status; with `stored` it computes no live scores."""
-
-    def __init__(
-        self, trail: Trail, policy: Policy, counts: ReviewFilter | None, *, stored: bool
-    ) -> None:
-        super().__init__(trail, replace(policy, enabled=False) if stored else policy, counts)
-        self._last: tuple[Placement, ReviewStatus] | None = None
-
-    @override
-    def review_status(self, placement: Placement, content: Text) -> ReviewStatus:
-        if self._last is None or self._last[0] is not placement:
-            self._last = placement, super().review_status(placement, content)
-        return self._last[1]
 
 
 def _stored_values(placement: Placement) -> dict[str, float]:
