@@ -16,12 +16,7 @@ from vibes_lsp.placing.live_risk import Scorer
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_locator import Progress, ProjectLocator, with_progress
 from vibes_lsp.reports.authors import Authors
-from vibes_lsp.reports.found_annotations import (
-    FoundAnnotation,
-    decode_found,
-    encode_found,
-    found_annotation,
-)
+from vibes_lsp.reports.found_annotations import FoundAnnotation, found_annotation
 from vibes_lsp.reports.placement_texts import display_name
 from vibes_lsp.reports.placements import PlacementReport, is_reviewed
 from vibes_lsp.trail.lineage import Lineage
@@ -94,12 +89,10 @@ def find_annotations(
             annotation.may_be_elsewhere for annotation in in_file
         )
         moved.update(annotation.moved for annotation in in_file if annotation.moved is not None)
-        matches = decode_found(
-            encode_found([annotation for annotation in in_file if _matches(annotation, wanted)])
-        )
+        matches = [annotation for annotation in in_file if _matches(annotation, wanted)]
         if on_file is not None and matches:
             on_file(matches)
-        return list(matches)
+        return matches
 
     in_place = [
         annotation for path in with_progress(paths, progress) for annotation in matching(path)

@@ -1,13 +1,9 @@
-"""Annotations as a search over a project returns them: encoded, because there may be many.
-
-Records, placements and JSON objects of a hundred thousand annotations take a gigabyte. Here each
-is 1 kB, and most readers decode only a few members (`AnnotationSummary`).
-"""
+"""Annotations as a search over a project returns them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final, TypeAlias, cast
+from dataclasses import dataclass
+from typing import Any, Final
 
 import msgspec
 
@@ -59,76 +55,34 @@ class AnnotationSummary(msgspec.Struct, gc=False, rename="camel"):
         return (review_label({"review": self.review}) or "").removeprefix("review ")
 
 
-class FoundAnnotation:
-    """A current annotation, with the facts about it as JSON (`reports.placements`).
+MAY_HAVE_MOVED: Final = frozenset({State.LOST, State.EDITED})
+"""States of an annotation whose text, or a part of it, may be in another file now."""
 
-    Args:
-        facts: The placement as JSON with a `displayName`, or the same encoded.
+
+@dataclass(frozen=True, slots=True)
+class FoundAnnotation:
+    """A current annotation, as it was found in a file.
 
     Attributes:
+        facts: The placement as JSON (`reports.placements`) with a `displayName`.
         is_claim: See `Placement.is_claim`.
         is_reviewable: Whether it has certain lines that a person can review.
         why_unverified: See `why_unverified`.
         moved: Its id if it is recorded for another file; else None.
-        may_be_elsewhere: Whether its text may be in another file now; see `MovedOut`.
+        may_be_elsewhere: Whether its text may be in another file now.
     """
 
-    __slots__ = (
-        "_facts",
-        "is_claim",
-        "is_reviewable",
-        "may_be_elsewhere",
-        "moved",
-        "why_unverified",
-    )
-
-    def __init__(
-        self,
-        facts: Members | msgspec.Raw,
-        *,
-        is_claim: bool,
-        is_reviewable: bool,
-        why_unverified: str | None,
-        moved: str | None,
-        may_be_elsewhere: bool,
-    ) -> None:
-        self._facts = facts
-        self.is_claim = is_claim
-        self.is_reviewable = is_reviewable
-        self.why_unverified = why_unverified
-        self.moved = moved
-        self.may_be_elsewhere = may_be_elsewhere
-
-    @property
-    def facts(self) -> Members:
-        """The placement as JSON; decoded each time."""
-        if isinstance(self._facts, dict):
-            return self._facts
-        return cast("Members", msgspec.msgpack.decode(self._facts))
-
-    @property
-    def summary(self) -> AnnotationSummary:
-        """Some members of the facts; decoded each time."""
-        if isinstance(self._facts, dict):
-            return msgspec.convert(self._facts, AnnotationSummary)
-        return _SUMMARY.decode(self._facts)
-
-
-class _Encoded(msgspec.Struct, array_like=True, gc=False):
+    facts: Members
     is_claim: bool
     is_reviewable: bool
     why_unverified: str | None
     moved: str | None
     may_be_elsewhere: bool
-    facts: msgspec.Raw
 
-
-Encoded: TypeAlias = bytes | Sequence[FoundAnnotation]
-"""The annotations of one file as `encode_found` returns them."""
-MAY_HAVE_MOVED: Final = frozenset({State.LOST, State.EDITED})
-"""States of an annotation whose text, or a part of it, may be in another file now."""
-_SUMMARY: Final = msgspec.msgpack.Decoder(AnnotationSummary)
-_FILE: Final = msgspec.msgpack.Decoder(list[_Encoded])
+    @property
+    def summary(self) -> AnnotationSummary:
+        """Some members of the facts."""
+        return msgspec.convert(self.facts, AnnotationSummary)
 
 
 def is_reviewable(placement: Placement) -> bool:
@@ -148,44 +102,3 @@ def found_annotation(placement: Placement, facts: Members) -> FoundAnnotation:
         moved=None if placement.moved_from is None else placement.current.id,
         may_be_elsewhere=placement.located.state in MAY_HAVE_MOVED,
     )
-
-
-def encode_found(annotations: Sequence[FoundAnnotation]) -> Encoded:
-    """Return the annotations of one file encoded; as they are if a text or number cannot be."""
-    try:
-        return msgspec.msgpack.encode(
-            [
-                (
-                    annotation.is_claim,
-                    annotation.is_reviewable,
-                    annotation.why_unverified,
-                    annotation.moved,
-                    annotation.may_be_elsewhere,
-                    annotation.facts,
-                )
-                for annotation in annotations
-            ]
-        )
-    except (UnicodeEncodeError, OverflowError, RecursionError):  # lone surrogates, large integers
-        return annotations
-
-
-def decode_found(encoded: Encoded) -> Sequence[FoundAnnotation]:
-    """Return what `encode_found` was given.
-
-    Raises:
-        msgspec.DecodeError: It gave something else.
-    """
-    if not isinstance(encoded, bytes):
-        return encoded
-    return [
-        FoundAnnotation(
-            annotation.facts,
-            is_claim=annotation.is_claim,
-            is_reviewable=annotation.is_reviewable,
-            why_unverified=annotation.why_unverified,
-            moved=annotation.moved,
-            may_be_elsewhere=annotation.may_be_elsewhere,
-        )
-        for annotation in _FILE.decode(encoded)
-    ]

@@ -37,7 +37,7 @@ def _lines(graph: ProvenanceGraph) -> Iterator[str]:
         yield f'  {names[node.id]}{opening}"{_label(node)}"{closing}'
     for link in graph.links:
         words = link.words or inert(link.type, _MAX_NAME)
-        yield f'  {names[link.cause]} -- "{words}" --> {names[link.effect]}'
+        yield f'  {names[link.cause.id]} -- "{words}" --> {names[link.effect.id]}'
     yield f"  style {names[graph.root]} stroke-width:3px"
     if graph.left_out:
         yield f'  more["{graph.left_out} more not shown"]'

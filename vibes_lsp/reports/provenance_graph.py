@@ -8,7 +8,7 @@ bounded: a trail is untrusted, and may have cycles, hubs and ends that are not t
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
@@ -105,26 +105,36 @@ class GraphNode:
 class GraphLink:
     """A relation, as an edge of the log has it: source [type] target.
 
+    The target came first, except in reviews and delegations (RFC 7.6).
+
     Attributes:
-        source: The id of a node.
-        target: The id of a node.
+        source: A node.
+        target: A node.
         type: The edge's type, the member that names the target, or `in_session`.
-        cause: The end that came first.
-        effect: The other end.
+        is_source_first: Whether the source came first.
         verdict: The verdict of a review; empty of others.
     """
 
-    source: str
-    target: str
+    source: GraphNode
+    target: GraphNode
     type: str
-    cause: str
-    effect: str
+    is_source_first: bool = False
     verdict: str = ""
+
+    @property
+    def cause(self) -> GraphNode:
+        """The end that came first."""
+        return self.source if self.is_source_first else self.target
+
+    @property
+    def effect(self) -> GraphNode:
+        """The other end."""
+        return self.target if self.is_source_first else self.source
 
     def as_json(self) -> Members:
         """Return the link as JSON; only a review has a verdict."""
         verdict: Members = {"verdict": self.verdict} if self.verdict else {}
-        return {"source": self.source, "target": self.target, "type": self.type, **verdict}
+        return {"source": self.source.id, "target": self.target.id, "type": self.type, **verdict}
 
     @property
     def words(self) -> str | None:
@@ -161,33 +171,6 @@ class ProvenanceGraph:
             "edges": links,
             "leftOut": self.left_out,
         }
-
-
-@dataclass(frozen=True, slots=True)
-class _Relation:
-    """Two nodes and how they are related: source [type] target.
-
-    The target came first, except in reviews and delegations (RFC 7.6).
-    """
-
-    source: GraphNode
-    target: GraphNode
-    type: str
-    is_source_first: bool = False
-    verdict: str = ""
-
-    @property
-    def cause(self) -> GraphNode:
-        return self.source if self.is_source_first else self.target
-
-    @property
-    def effect(self) -> GraphNode:
-        return self.target if self.is_source_first else self.source
-
-    @property
-    def link(self) -> GraphLink:
-        ends = self.source.id, self.target.id
-        return GraphLink(*ends, self.type, self.cause.id, self.effect.id, self.verdict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,20 +227,19 @@ class GraphReader:
 
     def neighbours(self, node: GraphNode, direction: Direction) -> Neighbours:
         """Return what caused a node, or what came of it; each neighbour once."""
-        relations = islice(self._related(node, direction), _MAX_RELATIONS)
         links: dict[str, GraphLink] = {}
         nodes: list[GraphNode] = []
         left_out = set[str]()
-        for relation in relations:
-            own_node, neighbour = (relation.effect, relation.cause)[
-                :: 1 if direction == "causes" else -1
-            ]
+        for link in islice(self._related(node, direction), _MAX_RELATIONS):
+            own_node, neighbour = link.effect, link.cause
+            if direction == "effects":
+                own_node, neighbour = neighbour, own_node
             if own_node.id != node.id or neighbour.id in {node.id, *links}:
                 continue
             if len(links) == _MAX_LINKS:
                 left_out.add(neighbour.id)
                 continue
-            links[neighbour.id] = relation.link
+            links[neighbour.id] = link
             nodes.append(neighbour)
         return Neighbours(tuple(links.values()), tuple(nodes), len(left_out))
 
@@ -329,7 +311,7 @@ class GraphReader:
         author = self._authors.of(environment).short_label
         return None if author == UNKNOWN else author
 
-    def _related(self, node: GraphNode, direction: Direction) -> Iterator[_Relation]:
+    def _related(self, node: GraphNode, direction: Direction) -> Iterator[GraphLink]:
         """Yield the relations of a node: edges, then what its record names, or what names it.
 
         Edits that name it are read only where effects are wanted, which takes longest.
@@ -346,18 +328,18 @@ class GraphReader:
             if direction == "causes":
                 return
             for lineage in self._trail.lineages_naming(node.id, _MAX_LINKS + 1):
-                yield _Relation(self._edit_node(lineage), node, f"{node.type}_hash")
+                yield GraphLink(self._edit_node(lineage), node, f"{node.type}_hash")
 
-    def _by_members(self, node: GraphNode, lineage: Lineage) -> Iterator[_Relation]:
+    def _by_members(self, node: GraphNode, lineage: Lineage) -> Iterator[GraphLink]:
         for name in _CAUSING_MEMBERS:
             key = lineage.current.text(name)
             if key is not None:
-                yield _Relation(node, self.node(key, NodeType.CONTEXT), name)
+                yield GraphLink(node, self.node(key, NodeType.CONTEXT), name)
         session = lineage.current.text("session_id")
         if session is not None:
-            yield _Relation(node, self.node(session, NodeType.SESSION), IN_SESSION)
+            yield GraphLink(node, self.node(session, NodeType.SESSION), IN_SESSION)
 
-    def _of_session(self, node: GraphNode, direction: Direction) -> Iterator[_Relation]:
+    def _of_session(self, node: GraphNode, direction: Direction) -> Iterator[GraphLink]:
         log = self._trail.log
         session = log.session(node.id)
         parent = None if session is None else session.text("parent_session_id")
@@ -370,13 +352,13 @@ class GraphReader:
         if direction == "causes":
             return
         for lineage in self._trail.lineages_of_session(node.id, _MAX_LINKS + 1):
-            yield _Relation(self._edit_node(lineage), node, IN_SESSION)
+            yield GraphLink(self._edit_node(lineage), node, IN_SESSION)
 
-    def _delegation(self, parent: str, child: str) -> _Relation:
+    def _delegation(self, parent: str, child: str) -> GraphLink:
         source, target = (self.node(session, NodeType.SESSION) for session in (parent, child))
-        return _Relation(source, target, EdgeType.DELEGATED_TO, is_source_first=True)
+        return GraphLink(source, target, EdgeType.DELEGATED_TO, is_source_first=True)
 
-    def _by_edges(self, identifiers: Iterable[str]) -> Iterator[_Relation]:
+    def _by_edges(self, identifiers: Iterable[str]) -> Iterator[GraphLink]:
         for identifier in identifiers:
             for edge in self._trail.log.edges(
                 source=identifier, target=identifier, limit=_MAX_LINKS + 1
@@ -386,7 +368,7 @@ class GraphReader:
                     target = self.node(edge.target, edge.target_type)
                     is_source_first = self._is_source_first(edge, source, target)
                     kind, verdict = edge.type or "edge", _verdict(edge)
-                    yield _Relation(source, target, kind, is_source_first, verdict)
+                    yield GraphLink(source, target, kind, is_source_first, verdict)
 
     def _is_source_first(self, edge: Edge, source: GraphNode, target: GraphNode) -> bool:
         """Whether the source of an edge came first; some tools write reviews the other way (R6)."""
@@ -404,14 +386,6 @@ def _verdict(edge: Edge) -> str:
     """Return the verdict of a review; empty of other edges, and if it has none."""
     verdict = text(edge.metadata, "verdict") if edge.type == EdgeType.REVIEWED_BY else None
     return verdict if verdict in set(Verdict) else ""
-
-
-@dataclass(slots=True)
-class _Collected:
-    nodes: dict[str, GraphNode] = field(default_factory=dict)
-    links: dict[tuple[str, str], GraphLink] = field(default_factory=dict)
-    left_out: set[str] = field(default_factory=set)
-    more: int = 0
 
 
 def provenance_graph(
@@ -433,7 +407,8 @@ def provenance_graph(
     """
     reader = GraphReader(trail)
     root = reader.root(lookup)
-    collected = _Collected({root.id: root})
+    nodes, links = {root.id: root}, dict[tuple[str, str], GraphLink]()
+    left_out, more = set[str](), 0
     depth, limit = min(depth, MAX_DEPTH), min(limit, MAX_NODES)
     frontiers: dict[Direction, list[GraphNode]] = {"causes": [root], "effects": [root]}
     seen: dict[Direction, set[str]] = {"causes": {root.id}, "effects": {root.id}}
@@ -442,14 +417,14 @@ def provenance_graph(
             following: list[GraphNode] = []
             for node in frontier:
                 around = reader.neighbours(node, direction)
-                collected.more += around.left_out
+                more += around.left_out
                 for link, neighbour in zip(around.links, around.nodes, strict=True):
-                    is_new = neighbour.id not in collected.nodes
-                    if is_new and (distance == depth or len(collected.nodes) >= limit):
-                        collected.left_out.add(neighbour.id)
+                    is_new = neighbour.id not in nodes
+                    if is_new and (distance == depth or len(nodes) >= limit):
+                        left_out.add(neighbour.id)
                         continue
-                    collected.nodes[neighbour.id] = neighbour
-                    collected.links.setdefault((link.cause, link.effect), link)
+                    nodes[neighbour.id] = neighbour
+                    links.setdefault((link.cause.id, link.effect.id), link)
                     if neighbour.id not in seen[direction]:
                         seen[direction].add(neighbour.id)
                         following.append(neighbour)
@@ -457,7 +432,7 @@ def provenance_graph(
     return ProvenanceGraph(
         root.id,
         depth,
-        tuple(collected.nodes.values()),
-        tuple(collected.links.values()),
-        len(collected.left_out - collected.nodes.keys()) + collected.more,
+        tuple(nodes.values()),
+        tuple(links.values()),
+        len(left_out - nodes.keys()) + more,
     )

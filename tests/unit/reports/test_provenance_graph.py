@@ -31,7 +31,7 @@ def graph_of(root: Path, identifier: str, depth: int = 2, limit: int = 60) -> Pr
 
 
 def relations(graph: ProvenanceGraph) -> set[tuple[str, str, str]]:
-    return {(link.cause, link.type, link.effect) for link in graph.links}
+    return {(link.cause.id, link.type, link.effect.id) for link in graph.links}
 
 
 def ids(graph: ProvenanceGraph) -> set[str]:
