@@ -15,6 +15,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Final
 
+from typing_extensions import override
+
 from tests.git_life.in_process import Committing, InProcessHook
 from tests.git_life.subject import Claim, Edit
 from vibes_lsp.anchors.align import came_from
@@ -36,6 +38,7 @@ from vibes_lsp.placing.line_owners import owned_text
 from vibes_lsp.placing.lost_lines import LostBlocks
 from vibes_lsp.placing.moved_blocks import PlacedLines
 from vibes_lsp.placing.standing import CandidateEdits, has_left
+from vibes_lsp.placing.trail_records import TrailRecords
 
 LOG: Final = ".ai-audit/annotations.jsonl"
 
@@ -214,8 +217,8 @@ class Store:
             file.writelines(json.dumps(record) + "\n" for record in records)
 
 
-class Records:
-    """The records of a log."""
+class Records(TrailRecords):
+    """The records of a log, without a trail."""
 
     def __init__(self, records: Iterable[Members], waiting: Iterable[RecordedEdit]) -> None:
         edits = (read_edit(record) for record in records)
@@ -223,22 +226,27 @@ class Records:
         moments = [hunk.moment for hunk in self._hunks.values()]
         self._oldest = min([*moments, *(edit.moment for edit in waiting)], default=None)
 
+    @override
     def of_file(self, path: str) -> Sequence[RecordedEdit]:
         """Return the records of a file."""
         return [hunk for hunk in self._hunks.values() if hunk.path == path]
 
+    @override
     def of_id(self, identifier: str) -> RecordedEdit | None:
         """Return a record."""
         return self._hunks.get(identifier)
 
+    @override
     def is_any_logged(self) -> bool:
         """Whether there is a record."""
         return bool(self._hunks)
 
+    @override
     def oldest(self) -> datetime | None:
         """Return when the oldest edit was made."""
         return self._oldest
 
+    @override
     def line_hashes(self) -> AbstractSet[str]:
         """Return the hashes of the lines of all records."""
         return {line for hunk in self._hunks.values() for line in hunk.known_hashes}
@@ -285,17 +293,9 @@ class Trail:
     def lost(self, path: str) -> LostBlocks:
         """Return what other files than one have lost."""
         blocks = list(self._lost(path))
-        owners = {
-            (name, number): owner
-            for name in {block.path for block in blocks}
-            for number, owner in enumerate(self.committed.owners(self.head or "", name))
-            if owner is not None
-        }
-        files = {
-            block.path: self.committed.file(self.head or "", block.path).text.lines
-            for block in blocks
-        }
-        return LostBlocks(blocks, owners, files)
+        names = {block.path for block in blocks}
+        files = {name: self.committed.known_file(self.head or "", name) for name in names}
+        return LostBlocks(blocks, files)
 
     def _lost(self, path: str) -> Iterable[PlacedLines]:
         changed = git(self.root, "diff", "--name-only", "--relative", "-z", "HEAD").split("\0")

@@ -11,7 +11,7 @@ from vibes_lsp.cli.project import open_project
 from vibes_lsp.cli.tables import print_table
 from vibes_lsp.reports.coverage import (
     FileCoverage,
-    measure_coverage,
+    owned_files,
     project_files,
     total_coverage,
     untracked_files,
@@ -29,7 +29,8 @@ def print_coverage(audit_dir: Path | None, *, show_all: bool, as_json: bool) -> 
     project = open_project(audit_dir)
     with project.locator(use_cache=True) as locator:
         names = project_files(locator)
-        files = measure_coverage(locator, project.config.tracking, names)
+        owned = owned_files(locator, project.config.tracking, names)
+        files = [file.coverage for file in owned]
         untracked = untracked_files(locator, project.config.tracking, names)
     total = total_coverage(files)
     if as_json:

@@ -88,7 +88,7 @@ def refuse_absent(file: str | None, project: Path) -> None:
 
 def explain_nothing(locator: ProjectLocator) -> str:
     """Return why no annotation is in the files of a checkout, after a semicolon; else nothing."""
-    if locator.annotated_files() or not (absent := len(set(locator.annotated_names()))):
+    if locator.annotated_files() or not (absent := len(set(locator.names.recorded))):
         return ""
     files = "the annotated file is" if absent == 1 else f"the {absent:,} annotated files are"
     return f"; {files} not in this checkout, `vibes log` lists the records"

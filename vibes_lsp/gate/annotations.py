@@ -118,7 +118,7 @@ class AnnotationCollector:
         """Yield lost annotations found when line ends or the encoding are read differently."""
         for path in files:
             for text in self._texts.alternative_readings(path):
-                former = self.locator.former_paths(path)
+                former = self.locator.names.former_paths(path)
                 for placement in self.locator.locate(path, text):
                     is_moved = placement.moved_from not in {None, *former}
                     if placement.located.state != State.LOST and (

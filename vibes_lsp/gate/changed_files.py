@@ -16,7 +16,6 @@ from typing import Final
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.git.diff import DiffEntry, DiffRange, TreeChange, diff_files, tree_changes
-from vibes_lsp.git.objects import GitObjects
 from vibes_lsp.git.project_files import read_source
 from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.model.paths import can_be_in_project, normal_path
@@ -58,6 +57,17 @@ class ChangedFiles:
         name = self.repository.prefix_of(self.directory.project) + path
         entry = self.repository.objects.certain_entry(self.base, name)
         return entry is not None and not entry.is_folder and not entry.is_submodule
+
+    def content(self, commit: str, path: str) -> bytes | None:
+        """Return a file of the base or of HEAD, relative to the project; None without one.
+
+        Raises:
+            HistoryUnavailable: Git cannot read it.
+        """
+        if not can_be_in_project(path):
+            return None
+        name = self.repository.prefix_of(self.directory.project) + normal_path(path)
+        return self.repository.objects.certain_contents(commit, name)
 
     def names(self) -> frozenset[str]:
         """Return the changed files relative to the project, without those of the trail itself.
@@ -135,18 +145,12 @@ class FileContents:
 
     Attributes:
         project: The project's root.
-        objects: The objects of the repository; None to read only the disk.
-        head: The commit of HEAD.
-        base: The base commit.
-        prefix: The path of the project in the repository.
+        changes: What the branch changes; None to read only the disk.
         differing: Files that differ between disk and HEAD; filled by `in_head`.
     """
 
     project: Path
-    objects: GitObjects | None = None
-    head: str = ""
-    base: str = ""
-    prefix: str = ""
+    changes: ChangedFiles | None = None
     differing: dict[str, None] = field(default_factory=dict)
 
     def on_disk(self, path: str) -> Text:
@@ -169,10 +173,10 @@ class FileContents:
         Raises:
             UnreadableFile: Git cannot read it.
         """
-        if self.objects is None or not can_be_in_project(path):
+        if self.changes is None:
             return None
         try:
-            content = self.objects.certain_contents(self.head, self.prefix + normal_path(path))
+            content = self.changes.content(self.changes.head, path)
         except HistoryUnavailable as error:
             raise UnreadableFile(f"{path} cannot be read in HEAD: {error.message}") from None
         if content is None:
@@ -193,9 +197,10 @@ class FileContents:
         So what the base may have counts as new.
         """
         content = None
-        if self.objects is not None and can_be_in_project(path):
-            content = self.objects.contents(f"{self.base}:{self.prefix}{normal_path(path)}")
-        return Text("") if content is None else Text.from_bytes(content)
+        if self.changes is not None:
+            with suppress(HistoryUnavailable):
+                content = self.changes.content(self.changes.base, path)
+        return Text.from_bytes(content or b"")
 
     def all_readings(self, path: str) -> Iterator[Text]:
         """Yield a file on disk and in HEAD, and the alternative readings of both."""

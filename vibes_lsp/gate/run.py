@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cache
 from typing import Final
-
-import msgspec
 
 from vibes_lsp.anchors.location import State
 from vibes_lsp.anchors.text import Text
@@ -28,7 +27,7 @@ from vibes_lsp.gate.changed_files import FileContents
 from vibes_lsp.gate.inputs import GateInputs
 from vibes_lsp.gate.report import GateItem, GateReport
 from vibes_lsp.gate.reviewers import Reviewers
-from vibes_lsp.gate.tamper_checks import CheckedAnnotation, LostLineSearch, TamperChecks, covers
+from vibes_lsp.gate.tamper_checks import CheckedAnnotation, TamperChecks, covers
 from vibes_lsp.model.hashing import RISK_MEMBERS
 from vibes_lsp.model.members import mapping, text
 from vibes_lsp.model.paths import normal_path
@@ -80,7 +79,7 @@ def run_gate(locator: ProjectLocator, inputs: GateInputs, options: GateOptions) 
     Raises:
         HistoryUnavailable: There is a base, and git cannot answer.
     """
-    run = _GateRun(locator, inputs, options, _texts(inputs))
+    run = _GateRun(locator, inputs, options)
     items = sorted(run.items(), key=lambda item: item.sort_key)
     if options.with_commits:
         locator.resolve_commits([item.placement.lineage for item in items])
@@ -101,7 +100,6 @@ class _GateRun:
         locator: ProjectLocator,
         inputs: GateInputs,
         options: GateOptions,
-        texts: FileContents | None,
     ) -> None:
         self._locator, self._inputs, self._options = locator, inputs, options
         self._policy = inputs.config.policy
@@ -112,19 +110,20 @@ class _GateRun:
             replace(self._policy, enabled=False) if options.use_stored_scores else self._policy,
             None if options.all_records else self._reviewers.counts,
         )
-        self._texts = texts
-        self._collector = AnnotationCollector(locator, self._files(), options.progress, texts)
+        self._texts = (
+            None
+            if inputs.changed_files is None
+            else FileContents(inputs.trail.directory.project, inputs.changed_files)
+        )
+        self._collector = AnnotationCollector(locator, self._files(), options.progress, self._texts)
         self._tamper_checks = (
             None if inputs.trail_diff is None else TamperChecks(locator, inputs.trail_diff)
-        )
-        self._lost_line_search = (
-            None if inputs.trail_diff is None else LostLineSearch(locator, inputs.trail_diff)
         )
         self._failing_if_found: set[str] = set()
         self._gated_ids: set[str] = set()
         self._report: tuple[Text, PlacementReport] | None = None
         self._findings: list[Finding] = []
-        self._tracked: dict[str, bool] = {}
+        self._tracks = cache(inputs.config.tracking.tracks)
         self._old: dict[tuple[str, str], set[str]] = {}
 
     def _files(self) -> Collection[str] | None:
@@ -165,14 +164,9 @@ class _GateRun:
         return strictest.values()
 
     def _check_annotation(self, placement: Placement, content: Text) -> CheckedAnnotation:
-        if self._tamper_checks is None or self._lost_line_search is None:
+        if self._tamper_checks is None:
             return CheckedAnnotation(placement, placement)
-        checked = self._tamper_checks.check(placement, content)
-        if checked.placement.located.state != State.LOST or checked.placement.is_history:
-            return checked
-        record = checked.placement.lineage.current
-        where = self._lost_line_search.find(checked.placement, record, content)
-        return msgspec.structs.replace(checked, placement=where)
+        return self._tamper_checks.check(placement, content)
 
     def _without_contradicted(self, decided: Iterable[tuple[GateItem, Text]]) -> Iterator[GateItem]:
         """Yield the items that git's history does not contradict (R15).
@@ -227,11 +221,6 @@ class _GateRun:
         return any(
             self._tracks(name) and (is_new or files.was_in_base(name)) for name, is_new in names
         )
-
-    def _tracks(self, path: str) -> bool:
-        if path not in self._tracked:
-            self._tracked[path] = self._inputs.config.tracking.tracks(path)
-        return self._tracked[path]
 
     def _item(self, checked: CheckedAnnotation, content: Text, status: ReviewStatus) -> GateItem:
         placement, policy = checked.placement, self._policy
@@ -397,20 +386,6 @@ class _GateRun:
                 Finding(catalogue.APPROVAL, message, placement.path, placement.located.start)
             )
         return dict.fromkeys(self._findings)
-
-
-def _texts(inputs: GateInputs) -> FileContents | None:
-    """Return a reader for the versions of changed files; None without a base."""
-    diff, files, project = inputs.trail_diff, inputs.changed_files, inputs.trail.directory.project
-    if diff is None or files is None:
-        return None
-    return FileContents(
-        project,
-        diff.repository.objects,
-        files.head,
-        files.base,
-        diff.repository.prefix_of(project),
-    )
 
 
 def _stored_values(placement: Placement) -> dict[str, float]:

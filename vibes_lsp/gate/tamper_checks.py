@@ -2,8 +2,8 @@
 
 Superseded, deleted and lost annotations are not gated (R27). A branch can write the records that
 make them so, and can rewrite how an edit was made, from which its risk is computed. `TamperChecks`
-ignores such records while the code of the annotation is present; `LostLineSearch` finds lines that
-only seem lost. Changes to existing records are detected by `checks.base_comparison`.
+ignores such records while the code of the annotation is present, and finds lines that only seem
+lost. Changes to existing records are detected by `checks.base_comparison`.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ _MUTABLE: Final = frozenset(
     }
 )
 """The members that a later record of an edit may change (R4)."""
+_MAX_VERSIONS: Final = 64
+"""How many versions of a file are searched for a function that was renamed."""
 
 
 class CheckedAnnotation(msgspec.Struct, frozen=True):
@@ -76,6 +78,12 @@ class TamperChecks:
 
     def check(self, placement: Placement, text: Text) -> CheckedAnnotation:
         """Return an annotation as the gate judges it, without records that hide it."""
+        checked = self._without_hiding_records(placement, text)
+        if checked.placement.located.state != State.LOST or checked.placement.is_history:
+            return checked
+        return replace(checked, placement=self._found(checked.placement, text))
+
+    def _without_hiding_records(self, placement: Placement, text: Text) -> CheckedAnnotation:
         lineage = placement.lineage
         if placement.shown.is_placeholder or not self.diff.superseded_ids.intersection(lineage.ids):
             return CheckedAnnotation(placement, placement)
@@ -84,25 +92,13 @@ class TamperChecks:
         corrected = Lineage(members, root, lineage.superseded_by)
         rewriting = tuple(self._rewriting_records(lineage, root))
         hidden_by = self._hidden_by(placement, root)
-        if hidden_by is None:
-            return CheckedAnnotation(
-                replace(placement, shown=replace(placement.shown, lineage=corrected)),
-                placement,
-                None,
-                rewriting,
-            )
-        [located] = locate_alone([Lineage((root,), root)], text)
-        if root.text("action") == Action.DELETE or not _is_present(located, placement, root):
-            return CheckedAnnotation(
-                replace(placement, shown=replace(placement.shown, lineage=corrected)),
-                placement,
-                None,
-                rewriting,
-            )
-        shown = ShownLineage(Lineage(members, root))
-        return CheckedAnnotation(
-            Placement(placement.path, shown, located), placement, hidden_by, rewriting
-        )
+        if hidden_by is not None and root.text("action") != Action.DELETE:
+            [located] = locate_alone([Lineage((root,), root)], text)
+            if _is_present(located, placement, root):
+                original = Placement(placement.path, ShownLineage(Lineage(members, root)), located)
+                return CheckedAnnotation(original, placement, hidden_by, rewriting)
+        shown = replace(placement.shown, lineage=corrected)
+        return CheckedAnnotation(replace(placement, shown=shown), placement, None, rewriting)
 
     def _original_record(self, lineage: Lineage) -> LogRecord:
         """Return the record that says how an edit was made: the one in the base, else the first."""
@@ -152,6 +148,44 @@ class TamperChecks:
             return None
         return f"record {outside[-1].source[:8]} supersedes it"
 
+    def _found(self, placement: Placement, text: Text) -> Placement:
+        """Return a lost annotation at the lines where it was found, or unchanged.
+
+        A renamed function is found by its lines. The recorded lines of an added record are judged
+        where it has no anchors, as of a file that git stores encrypted, and where its id does not
+        cover them: these may have been changed to lose the lines.
+        """
+        root, located = placement.lineage.current, None
+        if root.type == RecordType.FUNCTION:
+            located = self._find_renamed_function(placement, root, text)
+        elif self.diff.is_new(root) and not (
+            any(root.text(name) for name in ANCHOR_MEMBERS) and covers(root, *ANCHOR_MEMBERS)
+        ):
+            located = _as_recorded(root, text)
+        return placement if located is None else replace(placement, located=located)
+
+    def _find_renamed_function(
+        self, placement: Placement, root: LogRecord, text: Text
+    ) -> LocatedRange | None:
+        """Locate a renamed function by its lines in the latest version that had its old name."""
+        name, signature = root.text("function_name") or "", root.text("function_signature")
+        for path, before in islice(self._versions(placement), _MAX_VERSIONS):
+            place = find_function(before, path, name, signature)
+            if place is None:
+                continue
+            anchors = create_anchors(before, place.start, place.end)
+            recorded = AnchoredRange(place.start, place.end, anchors)
+            [located] = locate_from(before, [recorded], text)
+            return located if located.start is not None else None
+        return None
+
+    def _versions(self, placement: Placement) -> Iterator[tuple[str, Text]]:
+        names = dict.fromkeys(
+            [placement.path, *([placement.moved_from] if placement.moved_from else [])]
+        )
+        for name in names:
+            yield from self.locator.versions_of(name)
+
 
 def _fixed_members(record: LogRecord) -> Members:
     return {name: value for name, value in record.members.items() if name not in _MUTABLE}
@@ -182,61 +216,6 @@ def _is_present(located: LocatedRange, placement: Placement, root: LogRecord) ->
         else length * (located.method != Method.RECORDED)
     )
     return 2 * intact >= length and located.end - located.start + 1 > left
-
-
-_MAX_VERSIONS: Final = 64
-"""How many versions of a file are searched for a function that was renamed."""
-
-
-@dataclass(frozen=True, slots=True)
-class LostLineSearch:
-    """Searches lost annotations by what the branch cannot choose.
-
-    Attributes:
-        locator: The locator of the project.
-        diff: The records of the branch.
-    """
-
-    locator: ProjectLocator
-    diff: TrailDiff
-
-    def find(self, placement: Placement, root: LogRecord, text: Text) -> Placement:
-        """Return a lost annotation at the lines where it was found, or unchanged.
-
-        A renamed function is found by its lines. The recorded lines of an added record are judged
-        where it has no anchors, as of a file that git stores encrypted, and where its id does not
-        cover them: these may have been changed to lose the lines.
-        """
-        located = None
-        if root.type == RecordType.FUNCTION:
-            located = self._find_renamed_function(placement, root, text)
-        elif self.diff.is_new(root) and not (
-            any(root.text(name) for name in ANCHOR_MEMBERS) and covers(root, *ANCHOR_MEMBERS)
-        ):
-            located = _as_recorded(root, text)
-        return placement if located is None else replace(placement, located=located)
-
-    def _find_renamed_function(
-        self, placement: Placement, root: LogRecord, text: Text
-    ) -> LocatedRange | None:
-        """Locate a renamed function by its lines in the latest version that had its old name."""
-        name, signature = root.text("function_name") or "", root.text("function_signature")
-        for path, before in islice(self._versions(placement), _MAX_VERSIONS):
-            place = find_function(before, path, name, signature)
-            if place is None:
-                continue
-            anchors = create_anchors(before, place.start, place.end)
-            recorded = AnchoredRange(place.start, place.end, anchors)
-            [located] = locate_from(before, [recorded], text)
-            return located if located.start is not None else None
-        return None
-
-    def _versions(self, placement: Placement) -> Iterator[tuple[str, Text]]:
-        names = dict.fromkeys(
-            [placement.path, *([placement.moved_from] if placement.moved_from else [])]
-        )
-        for name in names:
-            yield from self.locator.versions_of(name)
 
 
 def covers(record: LogRecord, *members: str) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime, timedelta
 from functools import cache, cached_property, partial
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.line_hashes import is_long, line_hash
 from vibes_lsp.anchors.text import compact
@@ -25,6 +25,7 @@ from vibes_lsp.placing.commit_facts import Blob, exact_owners, placed_owners
 from vibes_lsp.placing.edits import LineOwner, RecordedEdit
 from vibes_lsp.placing.hash_placement import consecutive
 from vibes_lsp.placing.moved_blocks import MIN_MOVED, Place, PlacedLines, moved_lines
+from vibes_lsp.placing.trail_records import TrailRecords
 
 LOG: Final = ".ai-audit/annotations.jsonl"
 _Moves: TypeAlias = list[tuple[Place, tuple[str, Place]]]
@@ -35,28 +36,6 @@ _SECOND: Final = timedelta(seconds=1)
 """What git cuts off the time of a commit."""
 _MAX_LOG: Final = 256 << 20
 """Bytes of the largest log in which ids are looked for."""
-
-
-class LoggedRecords(Protocol):
-    """What the log of a trail has, as HEAD has it."""
-
-    def of_file(self, path: str) -> Sequence[RecordedEdit]:
-        """Return the records of a file, relative to the project, in the order of the log."""
-
-    def of_id(self, identifier: str) -> RecordedEdit | None:
-        """Return a record; None if the log does not have it, or it can own no line."""
-
-    def is_any_logged(self) -> bool:
-        """Whether there is a record at all that HEAD's log has, or that names its commit."""
-
-    def oldest(self) -> datetime | None:
-        """Return when the oldest edit was made that a record is about; None without records.
-
-        It may be one of which no commit has a record.
-        """
-
-    def line_hashes(self) -> AbstractSet[str]:
-        """Return the hashes of the lines of all records."""
 
 
 class CommitRecords:
@@ -75,7 +54,7 @@ class CommitRecords:
         owners: Returns whose the lines are that a commit brought to a file. Raises the same.
     """
 
-    def __init__(self, repository: Repository, prefix: str, records: LoggedRecords) -> None:
+    def __init__(self, repository: Repository, prefix: str, records: TrailRecords) -> None:
         self._repository = repository
         self._prefix = prefix
         self._records = records

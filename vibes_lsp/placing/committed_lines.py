@@ -22,9 +22,10 @@ from vibes_lsp.git.git_cache import digest_of
 from vibes_lsp.git.line_origins import LineOrigin, line_origins
 from vibes_lsp.git.repository import Repository
 from vibes_lsp.placing.commit_facts import Blob
-from vibes_lsp.placing.commit_records import CommitRecords, LoggedRecords
+from vibes_lsp.placing.commit_records import CommitRecords
 from vibes_lsp.placing.edits import LineOwner
 from vibes_lsp.placing.moved_blocks import MIN_MOVED
+from vibes_lsp.placing.trail_records import TrailRecords
 
 _IGNORED: Final = ".git-blame-ignore-revs"
 _MAX_IGNORED_FILE: Final = 1 << 16
@@ -90,7 +91,7 @@ class CommittedOwners:
         records: The records of the log.
     """
 
-    def __init__(self, repository: Repository, prefix: str, records: LoggedRecords) -> None:
+    def __init__(self, repository: Repository, prefix: str, records: TrailRecords) -> None:
         self._repository = repository
         self._prefix = prefix
         self._records = records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -33,8 +33,8 @@ class FileNames:
     def annotated_files(self) -> Mapping[str, None]:
         """The existing files that annotations are about, by their current names (R19)."""
         return dict.fromkeys(
-            self.new_names.get(name, name)
-            for name in self.names
+            self.current_name(name)
+            for name in self.recorded
             if name not in self._gone or name in self.new_names
         )
 
@@ -46,6 +46,16 @@ class FileNames:
     def former_paths(self, path: str) -> tuple[str, ...]:
         """Return the former names of a file under which annotations are recorded."""
         return tuple(self._former_names.get(path, ()))
+
+    def with_former(self, paths: Iterable[str]) -> Iterator[str]:
+        """Yield files, each with the former names under which annotations are recorded."""
+        for path in paths:
+            yield path
+            yield from self.former_paths(path)
+
+    def current_name(self, name: str) -> str:
+        """Return the name that a file has now, by the recorded one; see `new_names`."""
+        return self.new_names.get(name, name)
 
     @cached_property
     def _former_names(self) -> Mapping[str, Sequence[str]]:
@@ -82,11 +92,11 @@ class FileNames:
     @cached_property
     def _gone(self) -> Mapping[str, None]:
         """The names of files that do not exist."""
-        return dict.fromkeys(name for name in self.names if not self._exists(name))
+        return dict.fromkeys(name for name in self.recorded if not self._exists(name))
 
     @cached_property
-    def names(self) -> Sequence[str]:
-        """The recorded names of files of this project (R19)."""
+    def recorded(self) -> Sequence[str]:
+        """The recorded names of files of this project, existing or not (R19)."""
         names = dict.fromkeys(map(normal_path, self._trail.annotated_paths()))
         return [name for name in names if can_be_in_project(name) or is_too_long(name)]
 

@@ -141,12 +141,10 @@ class _Screen:
             PlacedLines(before.path, block.start, before.lines[block.start : block.stop])
             for block in consecutive(gone)
         ]
-        files = {**elsewhere.files, before.path: before.lines}
-        moves = moved_lines([*removed, *elsewhere.blocks], blocks, files.__getitem__)
+        files = {**elsewhere.files, before.path: before}
+        moves = moved_lines([*removed, *elsewhere.blocks], blocks, lambda path: files[path].lines)
         for (_, number), (path, there) in moves.items():
-            self.owners[number] = (
-                before.owners[there] if path == before.path else elsewhere.owners.get((path, there))
-            )
+            self.owners[number] = files[path].owners[there]
 
     def see_through_formatters(self) -> None:
         """Give new lines the owner of the lines of HEAD that a formatter made them from."""

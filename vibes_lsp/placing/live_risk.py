@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.text import Text
@@ -42,9 +43,9 @@ class Scorer:
         self._trail = trail
         self._policy = policy
         self._review_filter = review_filter
-        self._environments: dict[str, tuple[float | None, str | None]] = {}
-        self._prompts: dict[str, PromptLength | None] = {}
-        self._files: dict[str, int] = {}
+        self._environment = cache(self._read_environment)
+        self._prompt = cache(self._read_prompt)
+        self._files = cache(trail.files_of_session)
 
     @property
     def thresholds(self) -> Mapping[Band, float]:
@@ -75,7 +76,7 @@ class Scorer:
             action=lineage.action or None,
             lines=lines,
             total_lines=total,
-            files=self._session_files(session) if session else None,
+            files=len(self._files(session)) if session else None,
             level=record.text("assurance_level") or self._policy.level,
             review_status=self.review_status(placement, content),
             prompt=self._prompt(record.text("prompt_hash")),
@@ -99,31 +100,16 @@ class Scorer:
             is_removed=placement.lineage.action == Action.DELETE,
         )
 
-    def _environment(self, key: str | None) -> tuple[float | None, str | None]:
-        if key is None:
-            return None, None
-        if key not in self._environments:
-            entry = self._entry(key, ContextType.ENVIRONMENT)
-            self._environments[key] = (
-                temperature_of(mapping(entry, "model_parameters")),
-                text(entry, "model_name"),
-            )
-        return self._environments[key]
+    def _read_environment(self, key: str | None) -> tuple[float | None, str | None]:
+        """Return the temperature and the model of an environment."""
+        entry = self._entry(key, ContextType.ENVIRONMENT)
+        return temperature_of(mapping(entry, "model_parameters")), text(entry, "model_name")
 
-    def _prompt(self, key: str | None) -> PromptLength | None:
-        if key is None:
-            return None
-        if key not in self._prompts:
-            self._prompts[key] = prompt_length(self._entry(key, ContextType.PROMPT))
-        return self._prompts[key]
+    def _read_prompt(self, key: str | None) -> PromptLength | None:
+        return prompt_length(self._entry(key, ContextType.PROMPT))
 
-    def _session_files(self, session: str) -> int:
-        if session not in self._files:
-            self._files[session] = len(self._trail.files_of_session(session))
-        return self._files[session]
-
-    def _entry(self, key: str, kind: ContextType) -> Members:
-        entry = self._trail.manifest.entry(key)
+    def _entry(self, key: str | None, kind: ContextType) -> Members:
+        entry = None if key is None else self._trail.manifest.entry(key)
         return entry if entry is not None and entry.get("type") == kind else {}
 
 

@@ -10,10 +10,9 @@ from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.git.diff import changed_since
-from vibes_lsp.placing.committed_lines import CommittedOwners
-from vibes_lsp.placing.edits import LineOwner
+from vibes_lsp.placing.committed_lines import CommittedOwners, FileInHead
 from vibes_lsp.placing.hash_placement import consecutive
-from vibes_lsp.placing.moved_blocks import Place, PlacedLines
+from vibes_lsp.placing.moved_blocks import PlacedLines
 
 ReadText = Callable[[str], Text | None]
 """Returns the text of a file, relative to the project; None if there is none."""
@@ -25,13 +24,11 @@ class LostBlocks:
 
     Attributes:
         blocks: The lines.
-        owners: Their owners.
-        files: All lines that HEAD has of these files.
+        files: These files as HEAD has them.
     """
 
     blocks: Sequence[PlacedLines] = ()
-    owners: Mapping[Place, LineOwner] = field(default_factory=dict)
-    files: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    files: Mapping[str, FileInHead] = field(default_factory=dict)
 
 
 def lost_lines(

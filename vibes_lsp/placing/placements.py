@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -135,40 +134,18 @@ def deduplicate(lineages: Sequence[Lineage]) -> list[ShownLineage]:
     Returns:
         What to show, in the order of rank.
     """
-    placeholders = [lineage for lineage in lineages if lineage.may_be_placeholder]
-    if len(placeholders) < 2:
-        placeholders = []
-    remaining = (
-        [
-            lineage
-            for lineage in lineages
-            if not any(lineage is placeholder for placeholder in placeholders)
-        ]
-        if placeholders
-        else lineages
-    )
-    shown = [ShownLineage(group[-1], tuple(group[:-1])) for group in _equal_groups(remaining)]
+    has_placeholders = sum(lineage.may_be_placeholder for lineage in lineages) > 1
+    placeholders: list[Lineage] = []
+    equal: dict[str, list[Lineage]] = {}
+    for lineage in lineages:
+        if has_placeholders and lineage.may_be_placeholder:
+            placeholders.append(lineage)
+        else:
+            equal.setdefault(lineage.fingerprint, []).append(lineage)
+    shown = [ShownLineage(group[-1], tuple(group[:-1])) for group in equal.values()]
     if placeholders:
         shown.append(ShownLineage(placeholders[-1], tuple(placeholders[:-1]), is_placeholder=True))
     return sorted(shown, key=lambda annotation: annotation.lineage.rank)
-
-
-def _equal_groups(lineages: Sequence[Lineage]) -> Iterator[list[Lineage]]:
-    """Group equal lineages; cheap keys first, so that few fingerprints are computed."""
-    for similar in _grouped(lineages, attrgetter("start_key")):
-        for near in (
-            [similar] if len(similar) == 1 else _grouped(similar, attrgetter("summary_key"))
-        ):
-            yield from [near] if len(near) == 1 else _grouped(near, attrgetter("fingerprint"))
-
-
-def _grouped(
-    lineages: Sequence[Lineage], key: Callable[[Lineage], object]
-) -> Iterable[list[Lineage]]:
-    groups: dict[object, list[Lineage]] = {}
-    for lineage in lineages:
-        groups.setdefault(key(lineage), []).append(lineage)
-    return groups.values()
 
 
 def why_unverified(placement: Placement) -> str | None:

@@ -51,6 +51,7 @@ class ProjectLocator:
 
     Attributes:
         trail: The trail.
+        names: The names of annotated files, recorded and now.
         resolved_commits: Commits of annotations that record none, or a rewritten one, by the id of
             their first record: those that `resolve_commits` was asked for.
     """
@@ -76,7 +77,7 @@ class ProjectLocator:
         self._owners: dict[str | None, ProjectOwners] = {}
         if use_git:
             self._open(repository or open_repository(trail.directory.project))
-        self._names = FileNames(trail, self._repository, renamed or {})
+        self.names = FileNames(trail, self._repository, renamed or {})
 
     def __enter__(self) -> Self:
         return self
@@ -95,7 +96,7 @@ class ProjectLocator:
         self.resolved_commits.clear()
         self._resolved_names.clear()
         self._owners.clear()
-        self._names = FileNames(self.trail, self._repository, renamed)
+        self.names = FileNames(self.trail, self._repository, renamed)
 
     def _open(self, repository: Repository | None) -> None:
         """Ask a repository from now on, which may be another one than before, or gone."""
@@ -130,7 +131,7 @@ class ProjectLocator:
     def resolve_commits_in(self, paths: Iterable[str] | None = None) -> None:
         """Resolve the commits of annotations of files at once, by default of all that exist."""
         pending: list[Lineage] = []
-        for name in self.recorded_names(self.annotated_files() if paths is None else paths):
+        for name in self.names.with_former(self.annotated_files() if paths is None else paths):
             if name not in self._resolved_names:
                 self._resolved_names.add(name)
                 pending += self.trail.lineages_in(name)
@@ -141,23 +142,7 @@ class ProjectLocator:
 
     def annotated_files(self) -> list[str]:
         """Return the existing files that annotations are about, by their current names."""
-        return list(self._names.annotated_files)
-
-    def current_name(self, name: str) -> str:
-        """Return the name that a file has now, by the recorded one; see `new_names`."""
-        return self._names.new_names.get(name, name)
-
-    def new_names(self) -> Mapping[str, str]:
-        """Return the names that files have now which were renamed, by the recorded ones."""
-        return self._names.new_names
-
-    def annotated_names(self) -> Sequence[str]:
-        """Return the recorded names of files of this project, existing or not (R19)."""
-        return self._names.names
-
-    def has_gone_files(self) -> bool:
-        """Whether annotations are about files that do not exist, even by another name."""
-        return self._names.has_gone_files
+        return list(self.names.annotated_files)
 
     def other_files(self) -> list[str]:
         """Return the tracked files that no annotation names; text may have moved into them."""
@@ -166,25 +151,19 @@ class ProjectLocator:
         try:
             return sorted(
                 self._repository.tracked_files(self.trail.directory.project)
-                - self._names.annotated_files.keys()
+                - self.names.annotated_files.keys()
             )
         except HistoryUnavailable:
             return []
 
     def may_be_annotated(self, path: str, text: Text) -> bool:
         """Whether a file may have annotations: recorded for it, or moved in from another file."""
-        return path in self._names.annotated_files or self.owners.may_own(text)
+        return path in self.names.annotated_files or self.owners.may_own(text)
 
     def resolve_commits(self, lineages: Sequence[Lineage]) -> None:
         """Resolve the commits of annotations that record none, into `resolved_commits`."""
         if self._commits is not None:
             self.resolved_commits |= resolve_commits(lineages, self._commits)
-
-    def recorded_names(self, paths: Iterable[str]) -> Iterator[str]:
-        """Yield files, each with the former names under which annotations are recorded."""
-        for path in paths:
-            yield path
-            yield from self._names.former_paths(path)
 
     @property
     def owners(self) -> ProjectOwners:
@@ -198,7 +177,7 @@ class ProjectLocator:
                 self._repository,
                 self._read,
                 self._read_kept_text,
-                self.former_paths,
+                self.names.former_paths,
                 head=commit,
             )
         return self._owners[commit]
@@ -215,7 +194,7 @@ class ProjectLocator:
         if repository is None or head is None:
             return
         prefix = repository.prefix_of(self.trail.directory.project)
-        for name in (path, *self.former_paths(path)):
+        for name in (path, *self.names.former_paths(path)):
             with (
                 suppress(HistoryUnavailable),
                 closing(file_changes(repository, [head], [prefix + name], patience=GIT)) as changes,
@@ -224,10 +203,6 @@ class ProjectLocator:
                     content = repository.objects.contents(change.blob)
                     if content is not None:
                         yield name, Text.from_bytes(content)
-
-    def former_paths(self, path: str) -> tuple[str, ...]:
-        """Return the former names of a file under which annotations are recorded."""
-        return self._names.former_paths(path)
 
     def locate(self, path: str, text: Text, commit: str | None = None) -> list[Placement]:
         """Return the annotations of a file in document order, history after owners.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
@@ -117,10 +117,19 @@ def _place(
     """Return what `place_file` does, and whose each line is."""
     recorded = [lineage for name in names for lineage in trail.lineages_in(name)]
     ids = {identifier for lineage in recorded for identifier in lineage.ids}
-    recorded += [lineage for lineage in pending if lineage.current.id not in ids]
+    unknown = [lineage for lineage in pending if lineage.current.id not in ids]
+    ids.update(identifier for lineage in unknown for identifier in lineage.ids)
+    recorded += unknown
     known = known.with_edits(_unknown_edits(recorded, known), text)
     owned = known.owned(text, claims_of(trail, recorded))
-    return _placed(trail, names[0], text, owned, recorded, known.waiting.snapshots), owned
+    for owner in owned.owners:  # annotations of other files may own a line here
+        if owner is not None and owner.record not in ids:
+            ids.add(owner.record)
+            if (lineage := trail.lineage_of(owner.record)) is not None:
+                ids.update(lineage.ids)
+                recorded.append(lineage)
+    snapshots = _with_text(known.waiting.snapshots, text)
+    return place_annotations(names[0], text, owned, recorded, snapshots), owned
 
 
 def place_again(
@@ -162,25 +171,6 @@ def _unknown_edits(lineages: Iterable[Lineage], known: KnownFile) -> list[Record
     return list(read_edits(ordered))
 
 
-def _placed(  # noqa: PLR0917  # facts about one file
-    trail: Trail,
-    path: str,
-    text: Text,
-    owned: TextOwners,
-    lineages: list[Lineage],
-    snapshots: Snapshots,
-) -> list[Placement]:
-    """Return the placements of annotations, and of those of other files that own a line here."""
-    ids = {identifier for lineage in lineages for identifier in lineage.ids}
-    for owner in owned.owners:
-        if owner is not None and owner.record not in ids:
-            ids.add(owner.record)
-            if (lineage := trail.lineage_of(owner.record)) is not None:
-                ids.update(lineage.ids)
-                lineages.append(lineage)
-    return place_annotations(path, text, owned, lineages, _with_text(snapshots, text))
-
-
 class ProjectOwners:
     """Whose the lines of a project's files are, for one state of the trail and of HEAD.
 
@@ -212,7 +202,6 @@ class ProjectOwners:
         self.known = lru_cache(_MAX_KEPT)(self._find)
         self._head: str | None = None
         self._is_unread = False
-        self._by_hash: defaultdict[str, list[RecordedEdit]] | None = None
         self._committed: CommittedOwners | None = None
         log = CommittedLog()
         if repository is not None:
@@ -344,17 +333,21 @@ class ProjectOwners:
 
     def _moved(self, path: str, wanted: AbstractSet[str]) -> list[RecordedEdit]:
         """Return the edits of other files that have lost some lines, given by hash."""
-        if self._by_hash is None:
-            self._by_hash = defaultdict(list)
-            for edit in self.records.unwritten():
-                for line in set(edit.hashes) if edit.writes_lines else ():
-                    self._by_hash[line].append(edit)
         edits = {edit.id: edit for line in wanted for edit in self._by_hash.get(line, ())}
         elsewhere = [edit for edit in edits.values() if edit.path != path]
         names = {edit.id for edit in elsewhere}
         written = WrittenHunks(written_hunks(self._trail.directory, names) if names else ())
         # What a commit of another branch has stands there, and is a copy here.
         return [edit for edit in elsewhere if not written.has(edit.id) and self._has_left(edit)]
+
+    @cached_property
+    def _by_hash(self) -> Mapping[str, Sequence[RecordedEdit]]:
+        """The edits that HEAD's log does not have, by the hashes of their lines."""
+        edits: defaultdict[str, list[RecordedEdit]] = defaultdict(list)
+        for edit in self.records.unwritten():
+            for line in set(edit.hashes) if edit.writes_lines else ():
+                edits[line].append(edit)
+        return edits
 
     def _lost(self, path: str, wanted: AbstractSet[str]) -> LostBlocks:
         """Return the blocks with some lines, given by hash, that other files have lost."""
@@ -367,15 +360,9 @@ class ProjectOwners:
             and any(is_long(line) and line_hash(line) in wanted for line in block.lines)
         ]
         names = {block.path for block in blocks}
-        files = {name: self._committed.known_file(self._head, name) for name in names}
-        owners = {
-            (name, number): owner
-            for name, file in files.items()
-            for number, owner in enumerate(file.owners)
-            if owner is not None
-        }
-        lines = {name: file.lines for name, file in files.items()}
-        return LostBlocks(blocks, owners, lines) if owners else LostBlocks()
+        return LostBlocks(
+            blocks, {name: self._committed.known_file(self._head, name) for name in names}
+        )
 
     @cached_property
     def _all_lost(self) -> Sequence[PlacedLines]:

@@ -52,13 +52,6 @@ class FileCoverage:
         return {"lines": self.lines, **self.counts.as_json(), "share": round(self.share, 4)}
 
 
-def measure_coverage(
-    locator: ProjectLocator, tracking: Tracking, files: AbstractSet[str]
-) -> list[FileCoverage]:
-    """Return the coverage of every tracked text file among some, sorted by path."""
-    return [file.coverage for file in owned_files(locator, tracking, files)]
-
-
 @dataclass(frozen=True, slots=True)
 class OwnedFile:
     """A tracked text file with the owners of its lines.
@@ -89,8 +82,12 @@ def owned_files(
         if path.split("/")[0] == trail.directory.path.name or not tracking.tracks(path):
             continue
         content = _content(trail.directory.project, path)
-        if content is not None:
-            yield _owned(locator, path, content)
+        if content is None:
+            continue
+        text = Text.from_bytes(content)
+        is_annotated = locator.may_be_annotated(path, text)
+        owners = line_owners(locator.locate(path, text)) if is_annotated else {}
+        yield OwnedFile(path, len(text.lines), owners)
 
 
 def untracked_files(
@@ -116,13 +113,6 @@ def total_coverage(files: list[FileCoverage]) -> FileCoverage:
     """Return the sum over files."""
     counts = sum((file.counts for file in files), LineCounts())
     return FileCoverage("", sum(file.lines for file in files), counts)
-
-
-def _owned(locator: ProjectLocator, path: str, content: bytes) -> OwnedFile:
-    text = Text.from_bytes(content)
-    if not locator.may_be_annotated(path, text):
-        return OwnedFile(path, len(text.lines), {})
-    return OwnedFile(path, len(text.lines), line_owners(locator.locate(path, text)))
 
 
 def project_files(locator: ProjectLocator) -> frozenset[str]:

@@ -77,7 +77,7 @@ def find_annotations(
     paths = [path for path in locator.annotated_files() if possible.may_have(path)]
     locator.trail.gather_reviews()
     moved: set[str] = set()
-    may_be_elsewhere = locator.has_gone_files()
+    may_be_elsewhere = locator.names.has_gone_files
 
     def matching(path: str) -> list[FoundAnnotation]:
         nonlocal may_be_elsewhere
@@ -128,7 +128,7 @@ class _PossibleFiles:
         self._names: set[str] = set()
         self._hashes: set[str] = set()
         self._hashes_inside: set[str] = set()
-        for name in locator.annotated_names() if self._is_limited else ():
+        for name in locator.names.recorded if self._is_limited else ():
             lineages = [
                 lineage for lineage in locator.trail.lineages_in(name) if self._may_match(lineage)
             ]
@@ -136,7 +136,7 @@ class _PossibleFiles:
                 self._names.add(name)
                 hashes = {digest for lineage in lineages for digest in _line_hashes(lineage)}
                 self._hashes |= hashes
-                if self._is_wanted_file(locator.current_name(name)):
+                if self._is_wanted_file(locator.names.current_name(name)):
                     self._hashes_inside |= hashes
 
     @property
@@ -152,7 +152,7 @@ class _PossibleFiles:
         if not self._is_limited:
             return True
         is_wanted = self._is_wanted_file(path)
-        names = self._locator.recorded_names([path])
+        names = self._locator.names.with_former([path])
         if is_wanted and any(name in self._names for name in names):
             return True
         hashes = self._hashes if is_wanted else self._hashes_inside

@@ -16,7 +16,7 @@ from vibes_lsp.reports.provenance_graph import GraphNode, ProvenanceGraph
 def with_current_lines(graph: ProvenanceGraph, locator: ProjectLocator) -> ProvenanceGraph:
     """Return a graph whose edits are where the files of the project have them."""
     recorded = (node.path for node in graph.nodes if node.path is not None)
-    paths = dict.fromkeys(map(locator.current_name, dict.fromkeys(recorded)))
+    paths = dict.fromkeys(map(locator.names.current_name, dict.fromkeys(recorded)))
     placements = {
         identifier: placement
         for path in paths

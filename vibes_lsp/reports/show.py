@@ -53,7 +53,7 @@ def current_state(locator: ProjectLocator, record: LogRecord) -> dict[str, str]:
         locator: The project's locator.
         record: Any record of the annotation.
     """
-    path = locator.current_name(normal_path(record.text("file_path") or ""))
+    path = locator.names.current_name(normal_path(record.text("file_path") or ""))
     try:
         text = Text.from_bytes(read_content(locator.trail.directory.project, path))
     except UnreadableFile as error:

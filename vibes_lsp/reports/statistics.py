@@ -308,7 +308,7 @@ def _measured(locator: ProjectLocator) -> list[Placement]:
     measured = [
         placement for path in locator.annotated_files() for placement in _code_in(locator, path)
     ]
-    if locator.has_gone_files() or any(
+    if locator.names.has_gone_files or any(
         placement.located.state in MAY_HAVE_MOVED for placement in measured
     ):
         for path in locator.other_files():

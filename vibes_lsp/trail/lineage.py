@@ -28,7 +28,6 @@ NearestCommit: TypeAlias = Callable[[Sequence[str]], str | None]
 _SAME_EDIT_REASONS: Final = frozenset(
     {SupersedesReason.COMMIT, SupersedesReason.REWRITE, SupersedesReason.ORPHAN}
 )
-_SUMMARY_MEMBERS: Final = ("line_start", "line_end", "function_name", "anchor_hash", "prompt_hash")
 _IRRELEVANT_MEMBERS: Final = frozenset(
     {"annotation_id", "timestamp", "session_id", "commit_hash", "risk_score", "risk_factors"}
 )
@@ -161,16 +160,6 @@ class Lineage(msgspec.Struct, frozen=True, dict=True):
             and self.current.text("action") == Action.MODIFY
             and not any(self.current.text(name) for name in ANCHOR_MEMBERS)
         )
-
-    @property
-    def start_key(self) -> str:
-        """The recorded first line as text, by which most annotations of a file differ."""
-        return str(self.current.members.get("line_start"))
-
-    @cached_property
-    def summary_key(self) -> tuple[str, ...]:
-        """The members by which most annotations of a file differ."""
-        return tuple(str(self.current.members.get(name)) for name in _SUMMARY_MEMBERS)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -34,7 +34,7 @@ def test_the_name_of_one_file_is_that_among_all(
     (tmp_path / "lost.py").unlink()
     renamed = {"client.py": "editor.py", "lost.py": "nowhere.py", "stays.py": "index.py"}
     with ProjectLocator(read_trail(tmp_path), renamed=renamed) as locator:
-        one = {name: locator.current_name(name) for name in locator.annotated_names()}
+        one = {name: locator.names.current_name(name) for name in locator.names.recorded}
     assert {name: now for name, now in one.items() if now != name} == {
         "moved.py": "now.py",
         "twice.py": "again.py",
@@ -42,5 +42,5 @@ def test_the_name_of_one_file_is_that_among_all(
         "client.py": "editor.py",
     }
     with ProjectLocator(read_trail(tmp_path), renamed=renamed) as locator:
-        all_names = locator.new_names()
+        all_names = locator.names.new_names
     assert one == {name: all_names.get(name, name) for name in one}

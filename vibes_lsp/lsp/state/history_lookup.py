@@ -167,7 +167,7 @@ class HistoryLookup:
         commits, new_names = self._last.commits, self._last.new_names
         if request.of_all_files and locator.repository is not None:
             locator.resolve_commits_in()
-            commits, new_names = dict(locator.resolved_commits), dict(locator.new_names())
+            commits, new_names = dict(locator.resolved_commits), dict(locator.names.new_names)
         self._last = HistorySnapshot(
             is_done=True,
             has_git=locator.repository is not None,
@@ -198,7 +198,7 @@ class HistoryLookup:
     ) -> LookedUpFile:
         known = locator.owners.known_for(path, text)
         locator.resolve_commits_in([path])
-        former = locator.former_paths(path)
+        former = locator.names.former_paths(path)
         lineages = [
             lineage for name in (path, *former) for lineage in locator.trail.lineages_in(name)
         ]
