@@ -146,6 +146,8 @@ class Reviewers:
         carrier = next((person for person in carriers if person.names & names), None)
         if carrier is not None:
             return f"it was recorded by {carrier.label}, who contributed to the code"
+        if not diff.is_committed(review.edge.record):
+            return None
         committed = frozenset[str]().union(*(person.names for person in carriers))
         other = next((name for name in reviewers if not parse_identity(name) & committed), None)
         if other is not None and carriers:
