@@ -182,11 +182,8 @@ class Description:
         question = self.markup.sentence(text(entry, "decision_point") or "?", _LONG)
         chosen: list[str] = []
         others: list[str] = []
-        for option in objects(entry.get("options"))[:_MAX_LISTED]:
-            named = self.markup.sentence(
-                text(option, "description") or text(option, "id") or "?", _REASON
-            )
-            (chosen if is_selected(entry, option) else others).append(named)
+        for is_chosen, name in _options(entry):
+            (chosen if is_chosen else others).append(self.markup.sentence(name, _REASON))
         decision = f"{self.markup.strong('Decision:')} {question}: {' and '.join(chosen) or '?'}"
         return f"{decision}, not {', '.join(others)}" if others else decision
 
@@ -267,10 +264,8 @@ class Description:
             return
         question = quote(text(entry, "decision_point") or "?", _LONG)
         yield f"{self.markup.strong('Decision:')} {question}"
-        for option in objects(entry.get("options"))[:_MAX_LISTED]:
-            mark = "chosen" if is_selected(entry, option) else "not chosen"
-            named = text(option, "description") or text(option, "id") or "?"
-            yield f"{mark}: {quote(named, _LONG)}"
+        for is_chosen, name in _options(entry):
+            yield f"{'chosen' if is_chosen else 'not chosen'}: {quote(name, _LONG)}"
         rationale = text(entry, "rationale")
         if rationale:
             yield f"because: {quote(rationale, _LONG)}"
@@ -299,6 +294,13 @@ class Description:
 def _name_of(author: JsonValue) -> str | None:
     name = text(author, "name") if isinstance(author, dict) else None
     return None if name is None or name == "unknown" or not name.strip() else name
+
+
+def _options(decision: Members) -> Iterator[tuple[bool, str]]:
+    """Yield the options of a decision: whether it was chosen, and its name."""
+    for option in objects(decision.get("options"))[:_MAX_LISTED]:
+        name = text(option, "description") or text(option, "id") or "?"
+        yield is_selected(decision, option), name
 
 
 def _role_at(snapshot: DocumentSnapshot, placement: Placement, line: int | None) -> str:

@@ -114,14 +114,11 @@ def _links(ls: Server, uri: str, project: Project) -> list[types.DocumentLink]:
     trail, document = project.snapshot.trail, ls.documents.get(uri)
     places = RecordPlaces(ls, project)
     document_links: list[types.DocumentLink] = []
-    targets: dict[str, str | None] = {}
     for number, line, match in () if document is None else references_in(document):
         member, value = match["member"], match["value"]
         target, members = None, None
         if member == _PATH:
-            if value not in targets:
-                targets[value] = _file_uri(project, places, value)
-            target = targets[value]
+            target = _file_uri(project, places, value)
         elif not member.endswith("_hash") or value in trail.manifest:
             members = {"uri": uri, "id": value}
         if target or members:

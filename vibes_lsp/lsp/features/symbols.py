@@ -50,23 +50,18 @@ def register(server: Server) -> None:
             return []
         words = params.query.casefold().split()
         matches: list[types.SymbolInformation] = []
-        for project in _projects(ls):
+        uris = [*(f"{uri}/x" for uri in ls.folders), *ls.documents.uris()]
+        owners = (ls.projects.owner(uri) for uri in uris)
+        projects = {owner[0].directory.path: owner[0] for owner in owners if owner is not None}
+        for project in projects.values():
+            if project.is_indexing:
+                continue
             places = RecordPlaces(ls, project)
             matches += await _first(_risky(ls.settings, project, places, words))
             if ls.settings.show_prompts:
                 matches += await _first(_entries(project, places, words))
             matches += await _first(_sessions(project, places, words))
         return matches
-
-
-def _projects(ls: Server) -> list[Project]:
-    """Return the projects of the folders and of open documents, refreshed."""
-    owners = (ls.projects.owner(f"{uri}/x") for uri in ls.folders)
-    opened = (ls.projects.owner(uri) for uri in ls.documents.uris())
-    projects = {
-        owner[0].directory.path: owner[0] for owner in (*owners, *opened) if owner is not None
-    }
-    return [project for project in projects.values() if not project.is_indexing]
 
 
 def _place_in(text: str, words: Sequence[str]) -> int | None:
