@@ -37,7 +37,7 @@ from vibes_lsp.lsp.state.debouncer import Debouncer
 from vibes_lsp.lsp.state.file_watchers import FileWatchers
 from vibes_lsp.lsp.state.indexing import Indexing
 from vibes_lsp.lsp.state.knowledge_bases import is_knowledge_file
-from vibes_lsp.lsp.state.refresh import pulls_diagnostics, refresh_knowledge, refresh_project
+from vibes_lsp.lsp.state.refresh import pulls_diagnostics, refresh_knowledge
 from vibes_lsp.lsp.state.server import Server
 from vibes_lsp.lsp.state.shown_documents import ShownDocuments
 from vibes_lsp.lsp.state.updates import poll_trails, refresh_outdated
@@ -128,7 +128,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
         before = ls.settings
         await _configure(ls, None)
         if ls.settings != before:  # documents may be open by now
-            await refresh_project(ls)
+            await refresh_outdated(ls, everything=True)
         await watchers.watch_folders()
         await shown.offer(ls)
         for name, feature in _IN_SOME_FILES.items():
@@ -154,8 +154,7 @@ def _register_workspace(  # noqa: C901  # a list of handlers
     ) -> None:
         await _configure(ls, params.settings)
         await inlay_hints.offer(ls)
-        await refresh_project(ls)
-        await refresh_outdated(ls)
+        await refresh_outdated(ls, everything=True)
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def did_change_watched_files(

@@ -16,15 +16,13 @@ from vibes_lsp.lsp.state.background_flush import BackgroundFlush
 from vibes_lsp.lsp.state.debouncer import Debouncer
 from vibes_lsp.lsp.state.file_watchers import FileWatchers
 from vibes_lsp.lsp.state.knowledge_bases import is_knowledge_file
-from vibes_lsp.lsp.state.projects import Project
 from vibes_lsp.lsp.state.refresh import (
     clear_diagnostics,
     push_diagnostics,
     refresh_documents,
-    refresh_project,
 )
 from vibes_lsp.lsp.state.server import Server
-from vibes_lsp.lsp.state.updates import look_up_history
+from vibes_lsp.lsp.state.updates import look_up_history, refresh_outdated
 
 TYPING_PAUSE: Final = 0.2
 """Seconds without a change, after which the user has stopped typing."""
@@ -41,7 +39,7 @@ def register(  # noqa: C901  # a list of handlers
     async def did_open(ls: Server, params: types.DidOpenTextDocumentParams) -> None:
         uri = params.text_document.uri
         if ls.documents.is_refused(uri):
-            ls.refuse_text(uri)
+            ls.warn_too_large(uri)
             return
         flush.schedule_pending(uri)
         await push_diagnostics(ls, uri)
@@ -92,11 +90,9 @@ def register(  # noqa: C901  # a list of handlers
         types.WORKSPACE_DID_RENAME_FILES, types.FileOperationRegistrationOptions([_EVERY_FILE])
     )
     async def did_rename(ls: Server, params: types.RenameFilesParams) -> None:
-        renamed = [
-            _rename(ls, file_rename.old_uri, file_rename.new_uri) for file_rename in params.files
-        ]
-        for project in dict.fromkeys(filter(None, renamed)):
-            await refresh_project(ls, project)
+        for file_rename in params.files:
+            _rename(ls, file_rename.old_uri, file_rename.new_uri)
+        await refresh_outdated(ls)
         for file_rename in params.files:
             await _look_up_history(ls, file_rename.new_uri)
 
@@ -126,10 +122,8 @@ async def _relocate(ls: Server, flush: BackgroundFlush, uri: str) -> None:
         await push_diagnostics(ls, uri)
 
 
-def _rename(ls: Server, old: str, new: str) -> Project | None:
-    """Rename a file or folder within a project; return the project."""
+def _rename(ls: Server, old: str, new: str) -> None:
+    """Rename a file or folder within a project."""
     before, after = ls.projects.owner(old), ls.projects.owner(new)
-    if before is None or after is None or before[0] is not after[0]:
-        return None
-    before[0].rename(before[1], after[1])
-    return before[0]
+    if before is not None and after is not None and before[0] is after[0]:
+        before[0].rename(before[1], after[1])

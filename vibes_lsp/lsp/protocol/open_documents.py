@@ -161,15 +161,11 @@ class Documents:
     def open(self, uri: str, version: int, content: str) -> None:
         """Open a document, again if it is open already; refuse a large file of a trail."""
         if len(content) > _MAX_AUDIT_TEXT and f"/{AUDIT_DIR_NAME}/" in uri:
-            self.refuse(uri)
+            self._open.pop(uri, None)
+            self._refused.add(uri)
             return
         self._refused.discard(uri)
         self._open[uri] = Document(uri, version, content)
-
-    def refuse(self, uri: str) -> None:
-        """Keep no text of a document that the client opens: it is too large."""
-        self._open.pop(uri, None)
-        self._refused.add(uri)
 
     def is_refused(self, uri: str) -> bool:
         """Whether the text of a document that the client has open was too large."""

@@ -10,9 +10,8 @@ import logging
 
 from vibes_lsp.errors import report
 from vibes_lsp.lsp.state.projects import MAX_READ, Project, audit_dir_at, size_of
-from vibes_lsp.lsp.state.refresh import refresh_project
 from vibes_lsp.lsp.state.server import Server, Show, shown_progress
-from vibes_lsp.lsp.state.updates import look_up_history
+from vibes_lsp.lsp.state.updates import look_up_history, refresh_outdated
 
 _logger = logging.getLogger(__name__)
 
@@ -65,7 +64,7 @@ class Indexing:
             finally:
                 project.end_indexing()
         _logger.debug("the log of %s was indexed", project.directory.path)
-        await refresh_project(server)
+        await refresh_outdated(server, everything=True)
         if server.projects.opened_in(project):  # git history was not looked up while it was read
             await look_up_history(server, project)
 

@@ -10,20 +10,7 @@ from lsprotocol import types
 
 from vibes_lsp.lsp.protocol.conversion import path_of
 from vibes_lsp.lsp.protocol.extensions import KNOWLEDGE_CHANGED, PROVENANCE_CHANGED
-from vibes_lsp.lsp.state.projects import Project
 from vibes_lsp.lsp.state.server import Server
-
-
-async def refresh_project(ls: Server, project: Project | None = None) -> None:
-    """Tell the client that the answers about a project, by default all, are outdated."""
-    uris = (
-        ls.documents.uris()
-        if project is None
-        else [document.uri for _, document in ls.projects.opened_in(project)]
-    )
-    for outdated_project in ls.projects.all() if project is None else [project]:
-        outdated_project.mark_published()
-    await refresh_documents(ls, uris)
 
 
 async def refresh_knowledge(ls: Server, project: str) -> None:

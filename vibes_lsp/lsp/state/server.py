@@ -198,9 +198,8 @@ class Server(LanguageServer):
             )
         return document
 
-    def refuse_text(self, uri: str) -> None:
-        """Keep no text of a document that is too large, and say so once."""
-        self.documents.refuse(uri)
+    def warn_too_large(self, uri: str) -> None:
+        """Say that no text of a document is kept, because it is too large."""
         name = single_line(uri.rpartition("/")[2], _MAX_NAME)
         message = f"VIBES shows nothing in {name}: it is too large"
         self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))

@@ -35,9 +35,15 @@ def poll_trails(server: Server) -> Debouncer[str]:
     return polling
 
 
-async def refresh_outdated(ls: Server) -> None:
-    """Read what changed on disk, refresh the client, and look up git history again."""
-    await refresh_documents(ls, ls.projects.outdated_documents())
+async def refresh_outdated(ls: Server, *, everything: bool = False) -> None:
+    """Read what changed on disk, refresh the client, and look up git history again.
+
+    Args:
+        ls: The server.
+        everything: Whether the client has to ask about all documents again.
+    """
+    outdated = ls.projects.outdated_documents()
+    await refresh_documents(ls, ls.documents.uris() if everything else outdated)
     for project in ls.projects.all():
         if project.snapshot.history.is_done:
             await look_up_history(ls, project)
