@@ -87,7 +87,6 @@ def create_server() -> Server:
 
     @server.feature(types.SHUTDOWN)
     def shutdown(ls: Server, *_params: Any) -> None:
-        ls.has_shut_down = True
         relocations.stop()
         polling.stop()
         changes.stop()
@@ -95,10 +94,6 @@ def create_server() -> Server:
         indexing.stop()
         flush.flush_all()
         shown.close()
-
-    @server.feature(types.EXIT)
-    def leave(ls: Server, *_params: Any) -> None:
-        ls.exit_code = 0 if ls.has_shut_down else 1
 
     return server
 

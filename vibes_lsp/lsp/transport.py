@@ -99,13 +99,17 @@ class Incoming:
 
 
 def serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> None:
-    """Serve the client that started this program."""
+    """Serve the client that started this program.
+
+    Raises:
+        SystemExit: The client said `exit`.
+    """
     server.protocol.set_writer(StdoutWriter(stdout))
     try:
         asyncio.run(_serve_stdio(server, stdin))
     except BrokenPipeError:
         _logger.warning("the client disconnected")
-    except (KeyboardInterrupt, SystemExit):  # the latter is how the library takes `exit`
+    except KeyboardInterrupt:
         pass
     finally:
         server.shutdown()  # type: ignore[no-untyped-call]  # of pygls

@@ -105,8 +105,7 @@ class Server(LanguageServer):
             another thread reads the client's messages.
         attestations: What is known of the attestation of each trail.
         answers: The last `vibes/provenance` answer about each open document.
-        has_shut_down: Whether the client sent `shutdown`.
-        exit_code: The exit code of the process: 1 after `exit` without `shutdown`, as LSP asks.
+        exit_code: The exit code of the process for a client that disconnects without `exit`.
     """
 
     protocol: Protocol
@@ -126,7 +125,6 @@ class Server(LanguageServer):
         self.checking = asyncio.Lock()
         self.attestations = Attestations()
         self.answers = LastAnswers()
-        self.has_shut_down = False
         self.exit_code = 0
         self._diagnostics: dict[str, object] = {}
 
