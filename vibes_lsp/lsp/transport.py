@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import sys
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from io import BufferedReader
@@ -31,8 +30,9 @@ MAX_LINE: Final = 8 << 10
 _CHUNK: Final = 1 << 16
 _MAX_SKIPPED: Final = 16 << 30
 """Longest message in bytes that is skipped; of a longer one the length is taken for an error."""
-_LENGTH: Final = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]{1,18})[ \t]*\r?\n", re.IGNORECASE)
-_TOO_LONG: Final = re.compile(rb"content-length[ \t]*:[ \t]*[0-9]{19}", re.IGNORECASE)
+_LENGTH: Final = re.compile(rb"content-length[ \t]*:[ \t]*([0-9]+)[ \t]*\r?\n", re.IGNORECASE)
+_MAX_DIGITS: Final = 19
+"""Digits of a length that are read; what has more is too long by these alone."""
 
 
 class Incoming:
@@ -57,9 +57,7 @@ class Incoming:
             if line.strip():
                 match = _LENGTH.fullmatch(line)
                 if match is not None:
-                    lengths.add(int(match[1]))
-                elif _TOO_LONG.match(line):
-                    lengths.add(sys.maxsize)
+                    lengths.add(int(match[1][:_MAX_DIGITS]))
                 else:
                     others = True
             elif len(lengths) == 1 or max(lengths, default=0) > _MAX_SKIPPED:

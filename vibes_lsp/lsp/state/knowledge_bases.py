@@ -339,17 +339,16 @@ class KnowledgeBases:
         """Read the knowledge bases that changed on disk.
 
         Args:
-            changed: The URIs of files that changed, maybe in place, which folders do not show.
-                Captured bytes are in no snapshot, but prove lines.
+            changed: The URIs of files that changed, maybe in place, which folders do not show, or
+                captured bytes, which are in no snapshot but prove lines.
         """
         if changed:
             self._cited.clear()  # with what proves the lines
             for state in self._states.values():  # before the first wait: no answer is in between
                 state.invalidate()
-        captured = [uri for uri in changed if uri.endswith("/content")]
         for state in list(self._states.values()):
-            sources = f"{(state.path / 'sources').as_uri()}/"
-            if await state.refresh() or any(uri.startswith(sources) for uri in captured):
+            folder = f"{state.path.as_uri()}/"
+            if await state.refresh() or any(uri.startswith(folder) for uri in changed):
                 self.on_change(state)
 
     def discard(self, uri: str) -> None:
