@@ -159,15 +159,12 @@ def _run(
         raise _not_started(error) from error
 
 
-def user_name(folder: Path) -> str | None:
-    """Return git's `user.name` in a folder; None if it is unset or git is missing."""
+def git_setting(folder: Path, name: str) -> str:
+    """Return a setting of git in a folder, whoever made it; empty if it is unset."""
     try:
-        return (
-            run_git(folder, "config", "--get", "user.name").decode("utf-8", "replace").strip()
-            or None
-        )
+        return run_git(folder, "config", "--get", name).decode("utf-8", "replace").strip()
     except HistoryUnavailable:
-        return None
+        return ""
 
 
 def user_setting(name: str, folder: Path = Path()) -> str | None:

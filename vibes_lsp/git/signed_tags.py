@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from vibes_lsp.errors import HistoryUnavailable, RefusedWrite
-from vibes_lsp.git.process import GitVerdict, git_verdict, run_git, user_setting
+from vibes_lsp.git.process import GitVerdict, git_setting, git_verdict, run_git, user_setting
 from vibes_lsp.git.repository import Repository
 
 _USERS_OWN: Final = {
@@ -72,9 +72,9 @@ def create_signed_tag(repository: Repository, name: str, message: str, commit: s
     """
     _require_tag_name(repository, name)
     settings = _settings(repository)
-    is_ssh = _configured(repository, "gpg.format") == "ssh"
+    is_ssh = git_setting(repository.root, "gpg.format") == "ssh"
     if is_ssh and not (
-        _configured(repository, "user.signingkey") or settings["gpg.ssh.defaultKeyCommand"]
+        git_setting(repository.root, "user.signingkey") or settings["gpg.ssh.defaultKeyCommand"]
     ):
         raise RefusedWrite(
             "git has no key to sign with: user.signingkey is not set",
@@ -164,14 +164,6 @@ def _settings(repository: Repository) -> dict[str, str]:
     if settings["gpg.openpgp.program"] == "gpg":  # it would override the older name
         settings["gpg.openpgp.program"] = settings["gpg.program"]
     return settings
-
-
-def _configured(repository: Repository, name: str) -> str:
-    try:
-        value = run_git(repository.root, "config", "--includes", "--get", name)
-    except HistoryUnavailable:
-        return ""
-    return value.decode("utf-8", "replace").strip()
 
 
 def _as_options(settings: dict[str, str]) -> list[str]:

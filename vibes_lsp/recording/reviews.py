@@ -13,7 +13,7 @@ from typing import Final
 from vibes_lsp import __version__
 from vibes_lsp.anchors.create_anchors import range_hash
 from vibes_lsp.errors import UnknownId, UnreadableFile, VibesError
-from vibes_lsp.git.process import user_name
+from vibes_lsp.git.process import git_setting
 from vibes_lsp.model.members import Members, text
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import NO_MODEL, Action, EdgeType, NodeType
@@ -113,8 +113,8 @@ def git_user(project: Path) -> str:
     Raises:
         WrongArgument: There is none.
     """
-    name = user_name(project)
-    if name is None:
+    name = git_setting(project, "user.name")
+    if not name:
         raise WrongArgument("reviewer", "is required: git knows no user.name here")
     return name
 

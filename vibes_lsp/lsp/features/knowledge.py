@@ -19,7 +19,7 @@ from lsprotocol import types
 
 from vibes_lsp.anchors.text import Text, encode
 from vibes_lsp.errors import InvalidObject, KnowledgeBaseNotFound, UnreadableFile
-from vibes_lsp.git.process import user_name
+from vibes_lsp.git.process import git_setting
 from vibes_lsp.git.project_files import read_content
 from vibes_lsp.knowledge.actors import system_user
 from vibes_lsp.lsp.documents.knowledge_texts import ClaimTexts, describe_proposal
@@ -363,7 +363,7 @@ def _opened(folder: Path, reviewer: str | None) -> tuple[KnowledgeBase, str]:
     from vibes_lsp.knowledge.knowledge_base import KnowledgeBase  # noqa: PLC0415
 
     knowledge = KnowledgeBase(folder)
-    return knowledge, reviewer or user_name(knowledge.project) or system_user()
+    return knowledge, reviewer or git_setting(knowledge.project, "user.name") or system_user()
 
 
 def _call(folder: Path, reviewer: str | None, method: str, params: dict[str, Any]) -> Any:
