@@ -53,17 +53,13 @@ def range_hash(lines: Sequence[str]) -> str:
 
 
 def range_hash_variants(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the hashes that tools compute of a range; see `hash_variants`."""
-    return hash_variants(encode("\n".join(lines)))
-
-
-def hash_variants(joined: bytes) -> Iterator[str]:
-    """Yield the hashes that tools compute of lines joined by LF, ours first (R14).
+    """Yield the hashes that tools compute of a range, ours first (R14).
 
     The others have a final newline, CRLF line ends, or both.
     """
+    joined = encode("\n".join(lines))
     for newline in (b"\n", b"\r\n"):
-        digest = hashlib.sha256(joined if newline == b"\n" else joined.replace(b"\n", newline))
+        digest = hashlib.sha256(joined.replace(b"\n", newline))
         yield digest.hexdigest()
         digest.update(newline)
         yield digest.hexdigest()
