@@ -17,7 +17,7 @@ from vibes_lsp.git.objects import GitObjects
 from vibes_lsp.git.process import git_lines, git_verdict, run_git
 from vibes_lsp.git.repository_state import common_git_folder
 from vibes_lsp.store.files import read_file
-from vibes_lsp.store.git_folders import MAX_REFS_FILE, git_folders
+from vibes_lsp.store.git_folders import MAX_REFS_FILE
 
 if TYPE_CHECKING:
     from vibes_lsp.git.git_cache import GitCache
@@ -129,18 +129,6 @@ class Repository:
             return frozenset(content.decode("ascii").split())
         except (HistoryUnavailable, UnreadableFile, ValueError):
             return frozenset()
-
-    def index_file(self) -> Path:
-        """Return the file of the index; it may not exist yet.
-
-        Raises:
-            HistoryUnavailable: Git fails.
-        """
-        marker = self.root / ".git"
-        if os.path.lexists(marker):
-            return git_folders(marker)[0] / "index"
-        path = run_git(self.root, "rev-parse", "--git-path", "index").rstrip(b"\n")
-        return self.root / os.fsdecode(path)
 
     def read_file_below(self, commit: str, folder: Path, name: str) -> bytes | None:
         """Return a file at a commit, without following symbolic links of the work tree.

@@ -381,8 +381,9 @@ def commit_files(repository: Repository, files: Sequence[Path], message: str) ->
     Raises:
         HistoryUnavailable: Git refuses.
     """
-    file, variables = repository.index_file(), without_filters(repository.root)
-    index = CommitIndex(repository, file.parent, (file,), variables)
+    git_dir, _ = git_folders(repository.root / ".git")
+    variables = without_filters(repository.root)
+    index = CommitIndex(repository, git_dir, (git_dir / "index",), variables)
     index.stage(files)
     names = sorted(set(index.changed_files()) & {repository.relative_path(file) for file in files})
     if not names:
