@@ -24,7 +24,6 @@ from vibes_lsp.errors import AmbiguousId, OutdatedIndex, UnreadableFile
 from vibes_lsp.lsp.protocol.open_documents import Documents
 from vibes_lsp.lsp.state.projects import Projects
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.trail import stored_entries
 from vibes_lsp.trail.index_writer import IndexWriter
 from vibes_lsp.trail.lookup import look_up_exact
 from vibes_lsp.trail.trail import Trail
@@ -84,7 +83,6 @@ class Freshness(RuleBasedStateMachine):
         super().__init__()
         self._folder = Path(tempfile.mkdtemp(prefix="vibes-freshness-"))
         self._patch = pytest.MonkeyPatch()
-        self._patch.setattr(stored_entries, "MIN_MANIFEST", 1)
         self._cache, self._no_cache = self._folder / "cache", self._folder / "none"
         self._patch.setenv("XDG_CACHE_HOME", str(self._cache))
         self._moments = count(_LONG_AGO)
@@ -161,7 +159,6 @@ class Freshness(RuleBasedStateMachine):
             if self._files.log.is_file():
                 other = Trail(AuditDir(self._files.log.parent), uses_saved=True)
                 other.refresh()
-                other.save()
                 other.close()
 
     @rule(damage=st.sampled_from(DAMAGES))

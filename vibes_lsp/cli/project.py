@@ -135,7 +135,6 @@ def open_trail(audit_dir: Path | None, *, folds: bool = True, uses_saved: bool =
     log = regular_file_stamp(trail.directory.log)
     with progress() as step:
         trail.refresh(progress=lambda done: step("log", done, log.size if log else 0))
-        trail.save()
     if trail.log.problem is not None:
         raise trail.log.problem
     for sentence in unsupported_versions(load_config(trail.directory), trail.manifest):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from itertools import chain
-from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import msgspec
 
@@ -27,7 +25,7 @@ from vibes_lsp.model.canonical_json import (
 )
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.store.audit_dir import AuditDir
-from vibes_lsp.store.file_stamps import FileStamp, FileState, are_settled
+from vibes_lsp.store.file_stamps import FileStamp, FileState
 from vibes_lsp.store.files import (
     read_file,
     regular_file_stamp,
@@ -57,13 +55,6 @@ _MAX_COMPARED: Final = 16 << 20
 """Bytes of an entry that are compared with a duplicate."""
 
 
-_TRUSTED_WHILE_RACY: Final = 1 << 20
-"""Larger manifests, in bytes, count as unchanged while their stamp is too recent to be sure.
-
-They are read again once the stamp is settled.
-"""
-
-
 class _Frame(msgspec.Struct):
     entries: dict[str, msgspec.Raw]
     standard: Any = None
@@ -71,27 +62,6 @@ class _Frame(msgspec.Struct):
 
 
 _DECODER: Final = FastDecoder(_Frame)
-
-
-class EntriesOnDisk(Mapping[str, msgspec.Raw], ABC):
-    """The entries of a manifest that is not in memory: each is read when it is asked for."""
-
-    @property
-    @abstractmethod
-    def is_outdated(self) -> bool:
-        """Whether reading an entry failed, so that the manifest must be opened again."""
-
-    @abstractmethod
-    def line_of(self, key: str) -> int | None:
-        """Return the 1-based line of an entry; None if there is none."""
-
-    @abstractmethod
-    def with_prefix(self, prefix: str) -> list[str]:
-        """Return the keys that start with a prefix, in file order."""
-
-
-OpenSaved: TypeAlias = Callable[[Path], "Manifest | None"]
-"""Returns the manifest at a path without reading it, if it is known where its entries are."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +74,7 @@ class Manifest:
         version: Its `version` member as stored.
         problem: Why the file is not a valid manifest; entries are those that could still be read.
         journal: Entries that are not folded yet.
-        data: The file's bytes, to find lines in; empty if the entries are on disk.
+        data: The file's bytes, to find lines in.
         stored: The entries of the file as stored, by key.
         stamps: The files that were read, the manifest first; None if one is unreadable.
         file_state: The last check of the manifest for changes.
@@ -119,11 +89,6 @@ class Manifest:
     stored: Mapping[str, msgspec.Raw] = field(default_factory=dict, repr=False)
     stamps: tuple[tuple[str, FileStamp | None], ...] | None = field(default=(), repr=False)
     file_state: FileState = field(default_factory=FileState, repr=False, compare=False)
-
-    @property
-    def is_outdated(self) -> bool:
-        """Whether it must be read again although its file is unchanged."""
-        return isinstance(self.stored, EntriesOnDisk) and self.stored.is_outdated
 
     def __contains__(self, key: str) -> bool:
         return key in self.stored or key in self.journal.entries
@@ -172,18 +137,11 @@ class Manifest:
 
     def line_of(self, key: str) -> int | None:
         """Return the 1-based line of an entry in the manifest; None if it is in the journal."""
-        if isinstance(self.stored, EntriesOnDisk):
-            return self.stored.line_of(key)
         return self._lines.get(key)
 
     def with_prefix(self, prefix: str) -> list[str]:
         """Return the keys that start with a prefix, in file order, those of the journal last."""
-        if not isinstance(self.stored, EntriesOnDisk):
-            return [key for key in self if key.startswith(prefix)]
-        journal = self.journal.entries
-        return self.stored.with_prefix(prefix) + [
-            key for key in journal if key.startswith(prefix) and key not in self.stored
-        ]
+        return [key for key in self if key.startswith(prefix)]
 
     @cached_property
     def _lines(self) -> dict[str, int]:
@@ -197,11 +155,7 @@ class Manifest:
 
 
 def read_manifest(
-    directory: AuditDir,
-    previous: Manifest | None = None,
-    *,
-    open_saved: OpenSaved | None = None,
-    waiting: bool = True,
+    directory: AuditDir, previous: Manifest | None = None, *, waiting: bool = True
 ) -> Manifest:
     """Return the manifest with its journal, or the previous one if nothing changed. Never raises.
 
@@ -211,21 +165,15 @@ def read_manifest(
     Args:
         directory: The trail.
         previous: The last result.
-        open_saved: Asked before the manifest is read.
         waiting: Whether to add the entries that wait for a commit (R29).
     """
     try:
         stamps = tuple(_stamps(directory, waiting=waiting))
-        if (
-            previous is not None
-            and stamps == previous.stamps
-            and previous.file_state.settled
-            and not previous.is_outdated
-        ):
+        if previous is not None and stamps == previous.stamps and previous.file_state.settled:
             return previous
         known = None if previous is None else previous.journal
         journal = read_journal(directory, known, waiting=waiting)
-        read = _read_file(directory, previous, stamps[0], open_saved)
+        read = _read_file(directory, previous, stamps[0])
     except UnreadableFile as error:
         if previous is not None and error.is_same_as(previous.problem):
             return previous
@@ -239,7 +187,6 @@ def _read_file(
     directory: AuditDir,
     previous: Manifest | None,
     named_stamp: tuple[str, FileStamp | None],
-    open_saved: OpenSaved | None,
 ) -> Manifest:
     """Return the manifest without its journal; the previous one if it is unchanged."""
     times = [stamp for stamp in named_stamp[1:] if stamp is not None]
@@ -248,16 +195,10 @@ def _read_file(
         if previous is not None
         and previous.stamps is not None
         and previous.stamps[:1] == (named_stamp,)
-        and not previous.is_outdated
         else None
     )
-    if same is not None and (
-        same.file_state.settled or (len(same.data) > _TRUSTED_WHILE_RACY and not are_settled(times))
-    ):
+    if same is not None and same.file_state.settled:
         return same
-    saved = None if open_saved is None else open_saved(directory.manifest)
-    if saved is not None:
-        return replace(saved, stamps=(named_stamp,))
     content = read_file(directory.manifest)
     if same is not None and same.file_state.recheck(content, times):
         return same

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.model.paths import normal_path
@@ -47,7 +46,7 @@ class Trail:
     Args:
         directory: The audit directory.
         nearest_commit: Chooses between several ends of a lineage, by git.
-        uses_saved: Whether to use the saved index of log and manifest; see `LogIndex`.
+        uses_saved: Whether to use the saved index; see `LogIndex`.
         reading_began: Called when an answer begins to read a shared index; see `end_answer`.
         waiting: Whether to read what waits for a commit as well (R29); not where the result is
             about the log itself.
@@ -78,7 +77,7 @@ class Trail:
             uses_saved=uses_saved,
             reading_began=reading_began,
         )
-        self._uses_saved, self._waiting = uses_saved, waiting
+        self._waiting = waiting
         self.manifest = Manifest(ManifestForm.ABSENT)
         self.nearest_commit = nearest_commit
         self._reviewed: tuple[int, frozenset[int]] | None = None
@@ -99,21 +98,9 @@ class Trail:
         """
         has_grown = self.log.refresh(progress=progress)
         # The log is read first, because entries are written before the records that name them.
-        manifest = read_manifest(
-            self.directory,
-            self.manifest,
-            open_saved=_open_stored if self._uses_saved else None,
-            waiting=self._waiting,
-        )
+        manifest = read_manifest(self.directory, self.manifest, waiting=self._waiting)
         before, self.manifest = self.manifest, manifest
         return has_grown or manifest is not before
-
-    def save(self) -> None:
-        """Save where the entries of a large manifest are."""
-        if self._uses_saved:
-            from vibes_lsp.trail import stored_entries  # noqa: PLC0415  # as in `_open_stored`
-
-            stored_entries.save(self.directory.manifest, self.manifest)
 
     @property
     def line_count(self) -> int:
@@ -334,9 +321,3 @@ class Trail:
         named = {record.id for record in records}
         connected = self._lineage_reader.lineages_of(records)
         return [lineage for lineage in connected if not named.isdisjoint(lineage.ids)]
-
-
-def _open_stored(path: Path) -> Manifest | None:
-    from vibes_lsp.trail import stored_entries  # noqa: PLC0415  # loads SQLite
-
-    return stored_entries.open_stored(path)

@@ -78,7 +78,6 @@ class Indexing:
 
         def index() -> None:
             project.trail.refresh(progress=show_part)
-            project.trail.save()
             project.trail.end_answer()
 
         await self._server.run_in_thread(index)
