@@ -34,7 +34,6 @@ def new_log(*, small: bool = True) -> Iterator[Path]:
                 ("CHUNK", 32),
                 ("BLOCK", 16),
                 ("_ALWAYS_VERIFIED", 64),
-                ("_VERIFIED_WHEN_SETTLED", 64),
             ):
                 for module in (log_batches, log_module):
                     if hasattr(module, name):

@@ -20,6 +20,7 @@ from tests.properties.logs import logs
 from tests.properties.test_log_follower import append, knowledge, new_log
 from tests.trails import annotation_id
 from vibes_lsp.errors import OutdatedIndex
+from vibes_lsp.store import log_follower
 from vibes_lsp.store.log_batches import LineBatch
 from vibes_lsp.trail.index_writer import TRAIL_DATABASE, IndexWriter
 from vibes_lsp.trail.log_index import LogIndex
@@ -39,6 +40,7 @@ def new_project(*, small: bool) -> Iterator[tuple[Path, Path]]:
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setenv("XDG_CACHE_HOME", cache)
+        patch.setattr(log_follower, "_ALWAYS_VERIFIED", 8 << 20)  # or an edit may be missed
         yield path, Path(cache, "vibes-lsp/trail")
 
 
@@ -117,11 +119,7 @@ def test_any_changes_of_the_log_give_its_answers(
                     os.truncate(path, at if before else 0)
             if is_restarted:
                 index = LogIndex(path, uses_saved=True)
-            elif change == "edit and append":  # only noticed where lines are read again
-                index.file._seen = None
             assert ask(index, knowledge) == answers_of_the_log(path)
-            if change == "edit and append":
-                beside.file._seen = None
             assert ask(beside, knowledge) == answers_of_the_log(path)
 
 
@@ -236,20 +234,6 @@ def test_a_log_that_was_rewritten_is_read_from_the_first_block_that_differs(
         assert min(read) in range(28, 32), "the lines before it are kept"
         assert index.epoch != epoch
         assert knowledge(index) == answers_of_the_log(path)
-
-
-def test_a_refresh_is_what_is_read_until_the_next_one() -> None:
-    """Another program extends the index and cuts it meanwhile."""
-    with new_project(small=False) as (path, _):
-        append(path, b'{"type":"line","file_path":"a.py"}\n' * 3)
-        reader, writer = (LogIndex(path, uses_saved=True) for _ in range(2))
-        reader.refresh()
-        for data in (path.read_bytes() * 2, b'{"type":"line","file_path":"a.py"}\n'):
-            replace(path, data)
-            writer.refresh()
-            assert reader.lines_about("a.py") == [1, 2, 3]
-        assert reader.refresh()
-        assert reader.lines_about("a.py") == [1]
 
 
 def test_an_index_that_another_program_writes_to_is_not_waited_for(

@@ -101,7 +101,6 @@ class ReviewDialogue:
         facts, repeat = self._queue[self._position], self._repeat
         self._repeat = False
         inspection = self._inspect(facts)
-        self._locator.trail.end_answer()  # the user may think for long
         if inspection is None:
             place = f"{escape(facts['filePath'])}: {escape(facts['annotationId'])[:8]}"
             print_line(f"\n{place} not found any more")

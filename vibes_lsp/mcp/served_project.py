@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -21,7 +19,7 @@ from vibes_lsp.trail.trail import Trail
 
 
 class ServedProject:
-    """A trail and its policy; each answer is made within `answering`.
+    """A trail and its policy; each answer begins with a `refresh`.
 
     Args:
         folder: Where the server was started.
@@ -38,21 +36,6 @@ class ServedProject:
         self._locator: ProjectLocator | None = None
         self._config: LoadedConfig | None = None
         self.warnings: list[str] = []
-
-    @contextmanager
-    def answering(self) -> Iterator[None]:
-        """Refresh, and at the end release what the answer has read of the index.
-
-        Raises:
-            AuditDirNotFound: There is no audit directory.
-            UnreadableFile: The log cannot be read.
-        """
-        try:
-            self.refresh()
-            yield
-        finally:
-            if self._trail is not None:
-                self._trail.end_answer()
 
     def refresh(self) -> None:
         """Record the events of agents that wait, and read what has changed on disk.

@@ -34,12 +34,12 @@ def served_provenance(connection: Connection, tools: Sequence[ToolDefinition]) -
         return by_name[name].call(connection, arguments)
 
     def read(uri: str) -> tuple[str, str]:
-        with project.answering():
-            return JSON, as_line(read_resource(project, uri))
+        project.refresh()
+        return JSON, as_line(read_resource(project, uri))
 
     def write_prompt(name: str, arguments: Mapping[str, str]) -> str:
-        with project.answering():
-            return prompt_text(project, name, arguments)
+        project.refresh()
+        return prompt_text(project, name, arguments)
 
     return Served(
         name="vibes",

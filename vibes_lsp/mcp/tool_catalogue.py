@@ -95,13 +95,13 @@ class ToolDefinition:
             raise WrongArgument(member, "is not a member of this tool")
         checked: Any = parse(self.arguments, arguments)
         project, given_answers = connection.project, connection.given_answers
-        with project.answering():
-            try:
-                if self.ask is None:
-                    return as_json(record(project, checked, given_answers))
-                answer = self.ask(project, checked).as_json()
-            except WrongArgument as error:
-                raise error.in_camel_case() from None
+        project.refresh()
+        try:
+            if self.ask is None:
+                return as_json(record(project, checked, given_answers))
+            answer = self.ask(project, checked).as_json()
+        except WrongArgument as error:
+            raise error.in_camel_case() from None
         for shown in annotations_shown(answer):
             given_answers.add(shown.path, shown.id)
         return answer

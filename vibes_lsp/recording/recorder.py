@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from reprlib import repr as shortened
@@ -170,7 +169,7 @@ class Recorder:
                 entries stay in the journal.
             UnsupportedVersion: The manifest is of a version that we must not change (R11).
         """
-        with self._exclusive():
+        with self._threads:
             self._completions.record_pending(others_after=ABANDONED_AFTER)
             self._trail.close()
         self._spool.remove_old()
@@ -182,14 +181,14 @@ class Recorder:
 
         It does not wait for another program that folds the journal: that one folds all entries.
         """
-        with self._exclusive():
+        with self._threads:
             self._completions.record_pending(
                 own_after=ABANDONED_AFTER, others_after=ABANDONED_AFTER
             )
         self._spool.remove_old()
         self._writer.close(wait=False)
         self._at_once.fold_own(wait=False)
-        with self._exclusive():
+        with self._threads:
             self._trail.refresh()
 
     def finish(self, *, wait: bool = True) -> VibesError | None:
@@ -224,7 +223,7 @@ class Recorder:
 
     def _execute(self, request: Request[Any]) -> Result:
         if isinstance(request, RecordInlineCompletion):
-            with self._exclusive():
+            with self._threads:
                 return self._completions.accept(request)
         if type(request) not in _USE_CASES:
             raise WrongArgument("request", f"expected a request, not {shortened(request)}")
@@ -322,14 +321,14 @@ class Recorder:
             session_id: Only completions of this session.
             others_after: Of other programs only those whose last part is so many seconds old.
         """
-        with self._exclusive():
+        with self._threads:
             return self._completions.record_pending(
                 texts, paths=paths, session_id=session_id, others_after=others_after
             )
 
     def has_pending_completions(self) -> bool:
         """Return whether any program has an inline completion that waits for more parts."""
-        with self._exclusive():
+        with self._threads:
             return any(True for _ in self._spool.list_pending())
 
     def once(self, identity: str, *, by: str) -> bool:
@@ -350,7 +349,7 @@ class Recorder:
         Raises:
             UnreadableFile: The log cannot be read.
         """
-        with self._exclusive():
+        with self._threads:
             return look(self._whole_context(self._writer))
 
     def write_derived(
@@ -379,7 +378,7 @@ class Recorder:
         writer = self._at_once if at_once else self._writer
         if request_id is not None and not dry_run:
             return self._execute_once(kind, request_id, decide, writer)
-        with self._exclusive():
+        with self._threads:
             draft, result = decide(self._whole_context(writer))
             if not dry_run:
                 self._append_missing(draft.records, writer)
@@ -411,7 +410,7 @@ class Recorder:
         Raises:
             RefusedWrite: The trail cannot be locked or written.
         """
-        with self._exclusive():
+        with self._threads:
             if request_id is None:
                 draft, result = self._decide(decide, writer)
                 writer.append(draft.records)
@@ -436,15 +435,6 @@ class Recorder:
         if relative is not None:
             texts = {} if text is None else {relative: text}
             self.record_pending_completions(texts, paths={relative})
-
-    @contextmanager
-    def _exclusive(self) -> Iterator[None]:
-        """Let no other thread use the trail, and end what was read of its index."""
-        with self._threads:
-            try:
-                yield
-            finally:
-                self._trail.end_answer()
 
     def _decide(
         self, decide: Callable[[RecordingContext], tuple[Draft, R]], writer: AuditWriter

@@ -26,6 +26,8 @@ _MAX_DATABASES: Final = 32
 _ATTEMPTS: Final = 3
 """Databases that are opened: one may be broken, or be created twice at the same time."""
 _MEMORY: Final = ":memory:"
+_MAX_LOG: Final = 4 << 20
+"""Bytes that a write-ahead log keeps after its content is in the database."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class CacheDatabase:
         try:
             if path != _MEMORY:
                 connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute(f"PRAGMA journal_size_limit = {_MAX_LOG}")
             connection.execute("PRAGMA synchronous = NORMAL")
             if not _has_tables(connection):
                 connection.execute("BEGIN IMMEDIATE")

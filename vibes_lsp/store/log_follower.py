@@ -7,17 +7,13 @@ still match; otherwise it is delivered again from the first line that may differ
 
 from __future__ import annotations
 
-import os
-import sys
 import zlib
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import BinaryIO, Final, TypeAlias
+from typing import BinaryIO, Final
 
-from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.store.bounded_lines import CHUNK
 from vibes_lsp.store.file_stamps import FileStamp, is_settled
 from vibes_lsp.store.files import open_file, read_error, regular_file_stamp
@@ -28,20 +24,10 @@ from vibes_lsp.store.log_batches import (
     read_batches,
 )
 
-_Read: TypeAlias = Callable[[int, int], bytes]
-"""Returns as many bytes from an offset, fewer at the end of the file."""
-_Run: TypeAlias = tuple[int, int, list[tuple[int, int]]]
-"""Where places that are read at once begin and end, and the places, `(offset, length)`."""
-_GAP: Final = 4_096
-"""Bytes between two lines that are read at once."""
+_ALWAYS_VERIFIED: Final = 8 << 20
+"""Delivered parts up to this many bytes are verified on every growth, in 3 ms."""
 _END_BLOCKS: Final = 9
-"""Blocks at the end of the delivered part of a settled log that are verified if it has grown."""
-_END_BLOCKS_AT_ONCE: Final = 2
-"""The same while it is written to, for each record: what is cut off or inserted moves these."""
-_ALWAYS_VERIFIED: Final = 1 << 20
-"""Delivered parts up to this many bytes are verified on every growth, in under a millisecond."""
-_VERIFIED_WHEN_SETTLED: Final = 8 << 20
-"""Parts up to this many bytes are verified once the log is settled; of larger ones, the end."""
+"""Blocks at the end of a longer part that are verified if the log has grown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +64,6 @@ class LogFollower:
         self._read_blocks: Callable[[], array[int]] | None = None
         self._seen: FileStamp | None = None
         self._settled = False
-        self._verified_from = 0  # which block on; those before are when they are read
-        self._verified: set[int] = set()  # of those before
-        self._is_outdated = False
 
     def delivered(self) -> tuple[DeliveredPart, FileStamp | None, bool]:
         """Return what `resume` needs in another process."""
@@ -104,7 +87,6 @@ class LogFollower:
         """
         self._delivered, self._read_blocks = delivered, read_blocks
         self._seen, self._settled = seen, settled
-        self._verified_from, self._is_outdated = 0, False
 
     def _with_blocks(self) -> DeliveredPart:
         """Return what was delivered, with the checksums of its blocks."""
@@ -131,7 +113,7 @@ class LogFollower:
         stamp = regular_file_stamp(self._path)
         if stamp is None:
             return self._seen is None and not self._delivered.end
-        return stamp == self._seen and self._settled and not self._is_outdated
+        return stamp == self._seen and self._settled
 
     def bytes_to_read(self) -> int:
         """Return about how many bytes the next poll reads.
@@ -143,22 +125,17 @@ class LogFollower:
         if stamp is None:
             return 0
         is_appended = (
-            (stamp.size == known if self._delivered.unterminated else stamp.size >= known)
-            and not self._is_outdated
-            and self._seems_appended(stamp)
-        )
+            stamp.size == known if self._delivered.unterminated else stamp.size >= known
+        ) and self._seems_appended(stamp)
         return stamp.size - known if is_appended else stamp.size
 
     def restart(self) -> None:
         """Deliver the file from the start at the next poll."""
         self._restart()
-        self._seen, self._settled, self._is_outdated = None, False, False
+        self._seen, self._settled = None, False
 
-    def poll(self, *, thorough: bool = False) -> LogUpdate | None:
+    def poll(self) -> LogUpdate | None:
         """Return the change since the last poll; None if there is none.
-
-        Args:
-            thorough: Verify all of the delivered part, even of a large log that grew.
 
         Raises:
             UnreadableFile: The log exists but cannot be read; the delivered lines stay valid.
@@ -167,24 +144,17 @@ class LogFollower:
         if stamp is None:
             self._seen, self._settled = None, False
             return self._restart() if self._delivered.end else None
-        if stamp == self._seen and self._settled and not thorough:
+        if stamp == self._seen and self._settled:
             return None
         file = open_file(self._path)
         settled = is_settled(stamp.modified_ns)
-        limit = _VERIFIED_WHEN_SETTLED if settled else _ALWAYS_VERIFIED
         try:
-            common = self._common_beginning(
-                file,
-                stamp,
-                whole_up_to=None if thorough or self._is_outdated else limit,
-                end_blocks=_END_BLOCKS if settled else _END_BLOCKS_AT_ONCE,
-            )
+            common = self._common_beginning(file, stamp)
             unchanged = common == self._delivered.end
             kept = 0 if unchanged else self._cut(file, common)
         except OSError as error:
             file.close()
             raise read_error(self._path, error) from error
-        self._is_outdated = False
         self._seen, self._settled = stamp, settled
         if unchanged and stamp.size == self._delivered.end:
             file.close()
@@ -207,67 +177,21 @@ class LogFollower:
         self._delivered, self._read_blocks = DeliveredPart(end, lines, blocks), None
         return lines
 
-    def read(self, places: Sequence[tuple[int, int]]) -> list[bytes]:
+    def read(self, places: Iterable[tuple[int, int]]) -> list[bytes]:
         """Return the bytes at each `(offset, length)` of the delivered part.
-
-        Where only its end was verified since the log changed, the blocks of these places are.
 
         Raises:
             UnreadableFile: The log cannot be read.
-            OutdatedIndex: A block was changed; the next poll delivers the log from the start.
         """
-        try:
-            with open_file(self._path) as file:
-                read = _reader(file)
-                runs = _runs(places)
-                if len(runs) > 1:
-                    _will_need(file, runs)
-                if self._verified_from:
-                    return self._read_verified(read, places)
-                return _read_runs(read, runs)
-        except OSError as error:
-            raise read_error(self._path, error) from error
-
-    def _read_verified(self, read: _Read, places: Iterable[tuple[int, int]]) -> list[bytes]:
-        """Return the bytes at places, of blocks that are as they were delivered."""
         contents: list[bytes] = []
-        blocks, content = range(0), b""
-        for offset, length in places:
-            needed = range(offset // BLOCK, (offset + length) // BLOCK + 1)
-            if needed != blocks:
-                blocks, content = needed, b"".join([self._block(read, number) for number in needed])
-            start = offset - blocks[0] * BLOCK
-            contents.append(content[start : start + length])
-        return contents
-
-    def _block(self, read: _Read, number: int) -> bytes:
-        block = read(BLOCK, number * BLOCK)
-        if number < self._verified_from and number not in self._verified:
-            if zlib.crc32(block) != self._delivered.blocks[number]:
-                self._is_outdated, self._settled = True, False
-                raise OutdatedIndex(f"{self._path.name} was rewritten", hint="run this again")
-            self._verified.add(number)
-        return block
-
-    def seems_to_have_lines(self) -> bool:
-        """Whether the file is shorter, or has more than the beginning of another line.
-
-        Raises:
-            UnreadableFile: The file exists and cannot be read.
-        """
-        stamp = regular_file_stamp(self._path)
-        end = self._delivered.end
-        if stamp is None or stamp.size <= end:
-            return (0 if stamp is None else stamp.size) != end
-        if stamp.size - end > CHUNK or self._delivered.unterminated:
-            return True
         try:
             with open_file(self._path) as file:
-                file.seek(end)
-                beginning = file.read(CHUNK)
+                for offset, length in places:
+                    file.seek(offset)
+                    contents.append(file.read(length))
         except OSError as error:
             raise read_error(self._path, error) from error
-        return b"\n" in beginning or beginning.rstrip().endswith(b"}")
+        return contents
 
     def unfinished_line(self) -> bytes:
         """Return up to 200 bytes of a partial last line; empty if the log ends in a newline."""
@@ -285,36 +209,22 @@ class LogFollower:
 
     def _restart(self) -> LogUpdate:
         self._delivered, self._read_blocks = DeliveredPart(), None
-        self._verified_from = 0
         return LogUpdate(reset=True, batches=iter(()))
 
-    def _common_beginning(
-        self,
-        file: BinaryIO,
-        stamp: FileStamp,
-        *,
-        whole_up_to: int | None,
-        end_blocks: int,
-    ) -> int:
+    def _common_beginning(self, file: BinaryIO, stamp: FileStamp) -> int:
         """Return how many bytes of the delivered part are unchanged.
 
-        If it is longer than `whole_up_to` and the log seems to have grown, only its last blocks
-        are compared, unless these differ.
+        If it is long and the log seems to have grown, only its last blocks are compared, unless
+        these differ.
         """
         delivered = self._with_blocks()
         end = delivered.end
         if delivered.unterminated and stamp.size != end:
             end -= 1  # its last line is another one
-        first = max(0, len(delivered.blocks) - end_blocks)
-        if (
-            whole_up_to is not None
-            and delivered.end > whole_up_to
-            and self._seems_appended(stamp)
-            and self._common_from(file, first) == delivered.end
-        ):
-            self._verified_from, self._verified = first, set()
-            return end
-        self._verified_from, self._verified = 0, set()
+        if delivered.end > _ALWAYS_VERIFIED and self._seems_appended(stamp):
+            first = max(0, len(delivered.blocks) - _END_BLOCKS)
+            if self._common_from(file, first) == delivered.end:
+                return end
         return min(end, self._common_from(file, 0))
 
     def _common_from(self, file: BinaryIO, first: int) -> int:
@@ -347,54 +257,3 @@ class LogFollower:
 
 def _from_the_start(_offset: int) -> tuple[int, int]:
     return 0, 0
-
-
-def _reader(file: BinaryIO) -> _Read:
-    if sys.platform == "win32":
-
-        def read(length: int, offset: int) -> bytes:
-            file.seek(offset)
-            return file.read(length)
-
-        return read
-    return partial(os.pread, file.fileno())
-
-
-def _read_runs(read: _Read, runs: Iterable[_Run]) -> list[bytes]:
-    contents: list[bytes] = []
-    for start, end, places in runs:
-        block = read(end - start, start)
-        if len(places) == 1:
-            contents.append(block)
-        else:
-            contents += [block[offset - start : offset - start + size] for offset, size in places]
-    return contents
-
-
-def _runs(places: Iterable[tuple[int, int]]) -> list[_Run]:
-    """Return the places in groups that are near each other.
-
-    Reading a few lines between them takes a quarter of the time of another call.
-    """
-    runs: list[_Run] = []
-    start, end, near = 0, -_GAP - 1, list[tuple[int, int]]()
-    for place in places:
-        offset, length = place
-        if near and end < offset <= end + _GAP and end - start < CHUNK:
-            near.append(place)
-        else:
-            if near:
-                runs.append((start, end, near))
-            start, near = offset, [place]
-        end = offset + length
-    if near:
-        runs.append((start, end, near))
-    return runs
-
-
-def _will_need(file: BinaryIO, runs: Iterable[_Run]) -> None:
-    """Ask the system to read places of a file at once, where it can: a disk reads them faster."""
-    if sys.platform == "linux":
-        descriptor = file.fileno()
-        for start, end, _ in runs:
-            os.posix_fadvise(descriptor, start, end - start, os.POSIX_FADV_WILLNEED)

@@ -1,9 +1,8 @@
 """The index of a trail: one SQLite database that follows its files.
 
-It is in the user's cache, so that programs share it, or in memory. A read transaction is what an
-answer sees: it does not change while another program extends the index, and ends with the answer.
-Only what a file's change concerns is read again; what was cut off or replaced goes from the first
-line that differs.
+It is in the user's cache, so that programs share it, or in memory. Only what a file's change
+concerns is read again; what was cut off or replaced goes from the first line that differs. A query
+sees the rows as they are now; if lines were replaced since the last refresh, it says so.
 Records that wait for a commit follow those of the log. When the log changed they are read again, so
 that one which the log has counts once.
 """
@@ -14,16 +13,14 @@ import logging
 import os
 import sqlite3
 import weakref
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from vibes_lsp.errors import OutdatedIndex, UnreadableFile
-from vibes_lsp.store.file_stamps import file_stamp
 from vibes_lsp.store.log_follower import LogFollower, LogUpdate
-from vibes_lsp.trail.index_reader import IndexReader, is_damage
 from vibes_lsp.trail.index_writer import (
     SOURCE_BITS,
     TRAIL_DATABASE,
@@ -31,18 +28,19 @@ from vibes_lsp.trail.index_writer import (
     IndexWriter,
     read_blocks,
     read_state,
+    row_list,
 )
 from vibes_lsp.trail.rows import without_known
 
 _logger = logging.getLogger(__name__)
 
+Rows: TypeAlias = list[tuple[Any, ...]]
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of bytes of the log that were read."""
-_LONG_WAL: Final = 4 << 20
-"""Bytes of the write-ahead log above which a refresh empties it, if no other program reads it."""
+_EPOCH: Final = "SELECT version, epoch FROM trail"
 
 
-class TrailIndex(IndexReader):
+class TrailIndex:
     """The database of the index of one trail, and the followers of its files.
 
     Args:
@@ -51,8 +49,10 @@ class TrailIndex(IndexReader):
             read only the log.
         uses_saved: Whether the index is shared with other programs through the user's cache. Who
             decides or publishes reads the log itself, into memory.
-        reading_began: Called when an answer begins to read a shared database. Who calls
-            `end_answer` later uses it; a program that ends soon need not.
+
+    Attributes:
+        lasts: Whether the database is in the cache, where other programs find it.
+        is_open: Whether it can be read; else the next refresh opens one.
     """
 
     def __init__(
@@ -61,13 +61,10 @@ class TrailIndex(IndexReader):
         waiting: Callable[[], Iterable[Path]] | None = None,
         *,
         uses_saved: bool = False,
-        reading_began: Callable[[], None] | None = None,
     ) -> None:
         self._list_waiting = waiting
         self._paths = (log, *(() if waiting is None else waiting()))
         self._uses_saved = uses_saved
-        self._may_return = True
-        self._reading_began = reading_began
         self._epochs_before = 0
         self._has_changed = False
         self._open(in_memory=True)
@@ -83,13 +80,11 @@ class TrailIndex(IndexReader):
         except (sqlite3.Error, TypeError) as error:  # its tables are not ours
             _logger.info("the index of %s is made again: %s", self._paths[0], error)
             self._connection.close()
-            if self.lasts and is_damage(error):
+            if self.lasts and _is_damage(error):
                 TRAIL_DATABASE.remove(self._paths[0])
             self._connection, self.lasts = TRAIL_DATABASE.in_memory(), False
             self._keys = IdKeys(self._connection)
         self._finalize = weakref.finalize(self, self._connection.close)
-        [(_, _, path)] = self._connection.execute("PRAGMA database_list")
-        self._write_ahead_log = f"{path}-wal"
         self._followers = list(map(self._new_follower, range(len(self._paths))))
         self._version, self._database_epoch = -1, -1
         self._has_others = False
@@ -104,16 +99,14 @@ class TrailIndex(IndexReader):
     def _new_follower(self, number: int) -> LogFollower:
         return LogFollower(self._paths[number], self._line_end(number))
 
-    def _list_files(self) -> None:
-        """Follow other files where the records that wait are in others now."""
-        if self._list_waiting is None:
-            return
-        paths = (self._paths[0], *self._list_waiting())
-        if paths != self._paths:
-            self._paths = paths
-            new = map(self._new_follower, range(1, len(paths)))
-            self._followers = [self._followers[0], *new]
-            self._version = -1  # the database says how far they are read
+    @property
+    def file(self) -> LogFollower:
+        """The follower of the log."""
+        return self._followers[0]
+
+    def follower(self, row: int) -> LogFollower:
+        """Return the follower of the file that a row is of."""
+        return self._followers[row >> SOURCE_BITS]
 
     @property
     def epoch(self) -> int:
@@ -125,11 +118,96 @@ class TrailIndex(IndexReader):
         self._finalize()
         self.is_open = False
 
+    def empty(self) -> None:
+        """Have no records until a refresh can read the log."""
+        self._reopen(in_memory=True)
+        self.is_open = False
+
+    # Questions
+
+    def key(self, identifier: str) -> int:
+        """Return the key of an id: different ids have different ones."""
+        return self._keys.key(identifier)
+
+    def rows(self, query: str, *values: object) -> Rows:
+        """Return the rows of a query.
+
+        Raises:
+            OutdatedIndex: Another program replaced lines since the last refresh, or the database is
+                damaged; it is made again at the next refresh.
+        """
+        return list(self.stream(query, *values))
+
+    def stream(self, query: str, *values: object) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query one by one: of a large log they take much memory at once.
+
+        Raises:
+            OutdatedIndex: As for `rows`.
+        """
+        try:
+            cursor = self._connection.execute(query, values)
+            [_, epoch] = self._connection.execute(_EPOCH).fetchone()
+            if epoch != self._database_epoch and self._database_epoch >= 0:
+                self._version = -1
+                raise OutdatedIndex(f"{self._paths[0].name} was rewritten", hint="run this again")
+            yield from cursor
+        except sqlite3.Error as error:
+            raise self.damaged(error) from error
+
+    def numbers(self, query: str, *values: object) -> list[int]:
+        """Return the only column of a query."""
+        return [number for (number,) in self.rows(query, *values)]
+
+    def number(self, query: str, *values: object) -> int:
+        """Return the only value of a query; 0 for none."""
+        rows = self.rows(query, *values)
+        return int(rows[0][0] or 0) if rows else 0
+
+    def line_count(self, number: int = 0) -> int:
+        """Return the number of lines of a file that are indexed, by default of the log."""
+        first, behind = number << SOURCE_BITS, (number + 1) << SOURCE_BITS
+        last = self.number("SELECT max(row) FROM record WHERE row > ? AND row < ?", first, behind)
+        return max(0, last - first)
+
+    def places(self, rows: Sequence[int]) -> list[tuple[int, int]]:
+        """Return byte offset and length of some lines of a file, without their newlines.
+
+        Raises:
+            OutdatedIndex: They cannot be: the database is damaged, or the file became shorter.
+        """
+        places = {
+            row: (start, size)
+            for row, start, size in self.rows(
+                "SELECT row, start, size FROM record WHERE row IN (SELECT value FROM json_each(?))",
+                row_list(rows),
+            )
+        }
+        if not all(map(_is_place, map(places.get, rows))):
+            raise self.damaged(sqlite3.DatabaseError("a line has no place"))
+        end = max(map(sum, places.values()), default=0)
+        if end and not self.follower(rows[0]).reaches(end):
+            raise self.damaged(sqlite3.DatabaseError("a line is behind the end"))
+        return [places[row] for row in rows]
+
+    def damaged(self, error: Exception) -> OutdatedIndex:
+        """Give up the database; return the error that says so."""
+        _logger.info("the index of %s is made again: %s", self._paths[0], error)
+        was_removed = ""
+        if self.lasts and self._finalize.alive and _is_damage(error):
+            self._finalize()
+            TRAIL_DATABASE.remove(self._paths[0])
+            was_removed = " and was removed"
+        self.is_open = False
+        return OutdatedIndex(
+            f"the index of {self._paths[0].name} is damaged{was_removed}", hint="run this again"
+        )
+
+    # Changes of the files
+
     def bytes_to_read(self) -> int:
         """Return about how many bytes of the log the next refresh reads."""
         try:
-            self._follow()
-            return 0 if self._is_current() else self.file.bytes_to_read()
+            return 0 if self._recovered(self._follow) else self.file.bytes_to_read()
         except UnreadableFile:  # which the refresh says
             return 0
 
@@ -142,134 +220,65 @@ class TrailIndex(IndexReader):
         Raises:
             UnreadableFile: The log cannot be read.
         """
-        self._follow()
-        if not self._is_current() and not self._is_unchanged():
-            try:
-                self._read_files(progress)
-            except (sqlite3.Error, OutdatedIndex) as error:
-                self._recover(error)
-                self._read_files(progress)
+        self._recovered(partial(self._read_files, progress))
         has_changed, self._has_changed = self._has_changed, False
         return has_changed
 
-    def _follow(self) -> None:
-        """See what other programs have read, unless that is certainly known."""
+    def _recovered(self, work: Callable[[], bool]) -> bool:
+        """Work on the database; again on one made again, or in memory if it cannot be used."""
+        try:
+            return work()
+        except (sqlite3.Error, OutdatedIndex) as error:
+            if isinstance(error, OutdatedIndex) or _is_damage(error):
+                self.damaged(error)
+                self._reopen(in_memory=not self._uses_saved)
+            else:  # another program has it, or the disk is full
+                _logger.info("the index of %s is in memory: %s", self._paths[0], error)
+                self._reopen(in_memory=True)
+                self.is_open = True
+            return work()
+
+    def _follow(self) -> bool:
+        """See what other programs have read; return whether nothing has certainly changed since.
+
+        Raises:
+            UnreadableFile: The log cannot be read.
+        """
         self._list_files()
         if not self.is_open:
             self._reopen(in_memory=not self._uses_saved)
-        elif self._is_current() and not self._has_long_wal():
+        if not self._is_current():
+            with self._transaction("BEGIN"):
+                self._follow_database()
+        return self._is_current()
+
+    def _list_files(self) -> None:
+        """Follow other files where the records that wait are in others now."""
+        if self._list_waiting is None:
             return
-        elif self._uses_saved and not self.lasts and self._may_return:
-            self._return_to_cache()
-        try:
-            self._end_transaction()
-            self._empty_long_wal()
-            self._read_state()
-        except (sqlite3.Error, OutdatedIndex) as error:
-            self._recover(error)
-            self._read_state()
+        paths = (self._paths[0], *self._list_waiting())
+        if paths != self._paths:
+            self._paths = paths
+            new = map(self._new_follower, range(1, len(paths)))
+            self._followers = [self._followers[0], *new]
+            self._version = -1  # the database says how far they are read
 
-    def _recover(self, error: sqlite3.Error | OutdatedIndex) -> None:
-        """Make a damaged database again; use one in memory while the shared one cannot be used."""
-        if isinstance(error, OutdatedIndex) or is_damage(error):
-            self.damaged(error)
-            self._reopen(in_memory=not self._uses_saved)
-        else:  # another program has it, or the disk is full
-            _logger.info("the index of %s is in memory: %s", self._paths[0], error)
-            self._reopen(in_memory=True)
-            self.is_open, self._may_return = True, _is_lock(error)
+    def _is_current(self) -> bool:
+        """Whether the files are certainly as they were read.
 
-    def _return_to_cache(self) -> None:
-        """Use the shared database again if no other program writes to it at the moment."""
-        connection = TRAIL_DATABASE.open_shared(self._paths[0])
-        if connection is None:
-            return
-        try:
-            connection.execute("PRAGMA busy_timeout = 0")
-            connection.execute("BEGIN IMMEDIATE")
-        except sqlite3.Error:
-            return
-        finally:
-            connection.close()
-        self._reopen(in_memory=False)
-
-    def _is_unchanged(self) -> bool:
-        """Whether no file has a whole line that is not indexed: then no lock is taken."""
-        if self._has_others or any(follower.seems_to_have_lines() for follower in self._followers):
-            return False
-        version, self._version = self._version, -1  # the followers may be ahead of the database
-        for number in range(len(self._followers)):
-            update = self._poll(number)
-            if update is not None:
-                has_lines = next(update.batches, None) is not None
-                if update.reset or has_lines:  # the file is closed with the iterator
-                    return False
-        self._version = version
-        self._save_stamps()
-        return True
-
-    def _save_stamps(self) -> None:
-        """Save new stamps of unchanged files, unless another program writes.
-
-        Without them, each later program would compare the whole files.
+        Raises:
+            UnreadableFile: The log cannot be read.
         """
-        if not self.lasts or not any(map(self._has_new_stamp, range(len(self._paths)))):
-            return
-        self._end_transaction()
-        with self._without_waiting(), self._writing():
-            [version] = self._connection.execute("SELECT version FROM trail").fetchone()
-            for number in range(len(self._paths)) if version == self._version else ():
-                self._add(number, None, self._followers[number].size)
-        self._read_state()
-
-    def _read_files(self, progress: Progress | None) -> None:
-        thorough = self._version < 0  # once more, from what the database has
-        self._end_transaction()
-        with self._writing():
-            self._follow_database()
-            start = self.file.size
-            update = self._poll(0, thorough=thorough)
-            has_new = self._add(0, update, start, progress)
-            self._follow_waiting(must_restart=has_new)
-        self._read_state()
-
-    def _read_state(self) -> None:
-        """Begin the read transaction of an answer."""
-        self._connection.execute("BEGIN")
-        self._follow_database()
-        if self.lasts and self._reading_began is not None:
-            self._reading_began()
-
-    def _has_new_stamp(self, number: int) -> bool:
-        """Whether a file was looked at since its state was saved: others need not compare it."""
-        state = read_state(self._connection, number, self._name(number))
-        _, seen, settled = self._followers[number].delivered()
-        return ((None, False) if state is None else state[1:]) != (seen, settled)
-
-    def _has_long_wal(self) -> bool:
-        stamp = file_stamp(self._write_ahead_log) if self.lasts else None
-        return stamp is not None and stamp.size > _LONG_WAL
-
-    def _empty_long_wal(self) -> None:
-        """Empty a long write-ahead log, unless another program reads it."""
-        if self._has_long_wal():
-            with self._without_waiting():
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-    @contextmanager
-    def _without_waiting(self) -> Iterator[None]:
-        """Do without what another program's lock forbids at the moment."""
-        [limit] = self._connection.execute("PRAGMA busy_timeout").fetchone()
-        self._connection.execute("PRAGMA busy_timeout = 0")
+        if self._version < 0 or self._has_others or not self.file.is_current():
+            return False
         try:
-            with suppress(sqlite3.OperationalError):
-                yield
-        finally:
-            self._connection.execute(f"PRAGMA busy_timeout = {int(limit)}")
+            return all(follower.is_current() for follower in self._followers[1:])
+        except UnreadableFile:
+            return False
 
     def _follow_database(self) -> None:
         """Continue after what the database has, if another program has changed it."""
-        [version, epoch] = self._connection.execute("SELECT version, epoch FROM trail").fetchone()
+        [version, epoch] = self._connection.execute(_EPOCH).fetchone()
         if version == self._version:
             return
         self._has_changed = True
@@ -286,18 +295,15 @@ class TrailIndex(IndexReader):
                 blocks = partial(read_blocks, self._connection, number)
                 follower.resume(part, blocks, seen, settled=settled)
 
-    def _is_current(self) -> bool:
-        """Whether the files are certainly as they were read.
-
-        Raises:
-            UnreadableFile: The log cannot be read.
-        """
-        if self._version < 0 or self._has_others or not self.file.is_current():
-            return False
-        try:
-            return all(follower.is_current() for follower in self._followers[1:])
-        except UnreadableFile:
-            return False
+    def _read_files(self, progress: Progress | None) -> bool:
+        if self._follow():
+            return True
+        with self._transaction("BEGIN IMMEDIATE"):
+            self._follow_database()
+            start = self.file.size
+            has_new = self._add(0, self._poll(0), start, progress)
+            self._follow_waiting(must_restart=has_new)
+        return True
 
     def _follow_waiting(self, *, must_restart: bool) -> None:
         """Bring the rows of what waits up to date.
@@ -321,10 +327,10 @@ class TrailIndex(IndexReader):
             for number in range(1, len(self._followers)):
                 self._add(number, self._poll(number), 0)
 
-    def _poll(self, number: int, *, thorough: bool = False) -> LogUpdate | None:
+    def _poll(self, number: int) -> LogUpdate | None:
         """Return the change of a file; one of what waits that cannot be read hides nothing else."""
         try:
-            return self._followers[number].poll(thorough=thorough)
+            return self._followers[number].poll()
         except UnreadableFile as error:
             if not number:
                 raise
@@ -376,8 +382,7 @@ class TrailIndex(IndexReader):
         if has_new:
             writer.make_indexes()
             self._count_version()
-        if has_new or self._has_new_stamp(number):
-            writer.save_state(number, self._name(number), follower.delivered(), unchanged)
+        writer.save_state(number, self._name(number), follower.delivered(), unchanged)
         return has_new
 
     def _has(self, identifier: str, column: str = "record WHERE key") -> bool:
@@ -396,14 +401,15 @@ class TrailIndex(IndexReader):
         )
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Write in one transaction; after a failure the database is as before."""
-        self._connection.execute("BEGIN IMMEDIATE")
+    def _transaction(self, begin: str) -> Iterator[None]:
+        """Read or write in one transaction; after a failure the database is as before."""
+        self._connection.execute(begin)
         try:
             yield
             self._connection.execute("COMMIT")
         except BaseException:
-            self._end_transaction("ROLLBACK")
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
             self._version = -1  # the followers may be ahead of the database
             raise
 
@@ -412,33 +418,26 @@ class TrailIndex(IndexReader):
 
     def _line_end(self, number: int) -> Callable[[int], tuple[int, int]]:
         """Return what finds the last line of a file that ends at or before an offset."""
-        first = number << SOURCE_BITS
+        first, behind = number << SOURCE_BITS, (number + 1) << SOURCE_BITS
 
         def line_end(offset: int) -> tuple[int, int]:
-            low, high = first, first + self.line_count(number)
-            while low < high:  # rows are in the order of their places
-                middle = (low + high + 1) // 2
-                if self._place(middle)[1] <= offset:
-                    low = middle
-                else:
-                    high = middle - 1
-            return (self._place(low)[1] if low > first else 0), low - first
+            last = self._connection.execute(
+                "SELECT start + size + 1, row FROM record"
+                " WHERE row > ? AND row < ? AND start + size < ? ORDER BY row DESC LIMIT 1",
+                (first, behind, offset),
+            ).fetchone()
+            return (0, 0) if last is None else (last[0], last[1] - first)
 
         return line_end
 
-    def _place(self, row: int) -> tuple[int, int]:
-        """Return where a line begins, and where it ends with its newline."""
-        [(start, size)] = self._connection.execute(
-            "SELECT start, size FROM record WHERE row = ?", (row,)
-        ).fetchall()
-        return start, start + size + 1
 
-    def empty(self) -> None:
-        """Have no records until a refresh can read the log."""
-        self._reopen(in_memory=True)
-        self.is_open = False
+def _is_place(place: tuple[object, object] | None) -> bool:
+    """Whether a row of the database can be byte offset and length of a line."""
+    return place is not None and all(isinstance(part, int) and part >= 0 for part in place)
 
 
-def _is_lock(error: sqlite3.Error) -> bool:
-    """Whether an error is that another program has the database."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+def _is_damage(error: Exception) -> bool:
+    """Whether an error is of the database itself, not of a lock, a full disk or an interrupt."""
+    if isinstance(error, sqlite3.OperationalError):
+        return str(error).startswith(("no such table", "no such column"))
+    return isinstance(error, sqlite3.DatabaseError | TypeError)

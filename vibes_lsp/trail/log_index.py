@@ -43,15 +43,11 @@ _BATCH: Final = 1024
 """Lines that are read at once."""
 _FIRST_BATCH: Final = 16
 
-_MAX_CACHED: Final = 8_192
-"""Decoded records that are cached: enough for some open files with their edges."""
-
 
 class LogIndex(TrailIndex):
     """The records of one annotation log, and after them those that wait for a commit.
 
-    Reading raises `OutdatedIndex` if a shared database or the log changed, and works after the next
-    refresh.
+    Reading raises `OutdatedIndex` if lines were replaced, and works after the next refresh.
 
     Attributes:
         undecodable: Lines that look like a record and cannot be decoded, with the reason.
@@ -65,12 +61,7 @@ class LogIndex(TrailIndex):
     @override
     def _open(self, *, in_memory: bool) -> None:
         super()._open(in_memory=in_memory)
-        self._reset()
-
-    def _reset(self) -> None:
         self.undecodable: dict[int, str] = {}
-        self._cache: dict[int, LogRecord] = {}
-        self._cached_epoch = self.epoch
 
     @override
     def refresh(self, *, progress: Progress | None = None) -> bool:
@@ -82,8 +73,8 @@ class LogIndex(TrailIndex):
             changed = had_lines or str(self.problem) != str(error)
             self.problem = error
             self.empty()
-        if self.epoch != self._cached_epoch:
-            self._reset()
+        if changed:
+            self.undecodable = {}
         self.generation += changed
         return changed
 
@@ -147,30 +138,7 @@ class LogIndex(TrailIndex):
         return next(self.records([line]), None)
 
     def records(self, lines: Iterable[int]) -> Iterator[LogRecord]:
-        """Return the records on some lines in the order given, without lines that have none.
-
-        The last records are cached, unless many are asked for at once, as for a report.
-        """
-        wanted = list(lines)
-        if len(wanted) > _MAX_CACHED // 4:
-            return self._decode_records(wanted)
-        cache = self._cache
-        missing = [line for line in wanted if line not in cache]
-        decoded = self._decode_records(missing) if missing else ()
-        by_line = {record.line: record for record in decoded}
-        known = [
-            record
-            for line in wanted
-            if (record := cache.get(line) or by_line.get(line)) is not None
-        ]
-        if self.unterminated:
-            by_line.pop(self.line_count(), None)  # its line may still grow
-        cache.update(by_line)
-        for line in list(islice(cache, max(0, len(cache) - _MAX_CACHED))):
-            del cache[line]
-        return iter(known)
-
-    def _decode_records(self, lines: Iterable[int]) -> Iterator[LogRecord]:
+        """Decode the records on some lines in the order given, without lines that have none."""
         for line, record in self.decode(lines):
             if isinstance(record, LogRecord):
                 yield record
@@ -201,13 +169,13 @@ class LogIndex(TrailIndex):
 
     def records_of(self, *kinds: LogLineKind) -> Iterator[LogRecord]:
         """Decode all records of some kinds in log order."""
-        return self._decode_records(self.lines_of(*kinds))
+        return self.records(self.lines_of(*kinds))
 
     def newest_first(self, lines: Iterable[int]) -> Iterator[LogRecord]:
         """Decode the records on some lines, given newest first: a few at once, then more."""
         pending, count = iter(lines), _FIRST_BATCH
         while batch := list(islice(pending, count)):
-            yield from self._decode_records(batch)
+            yield from self.records(batch)
             count = min(2 * count, _BATCH)
 
     def lines_of(self, *kinds: LogLineKind, newest_first: bool = False) -> Iterator[int]:
@@ -312,7 +280,7 @@ class LogIndex(TrailIndex):
         """Return all sessions with a `session_id`, in the order of their first record."""
         by_session: dict[str, dict[str, LogRecord]] = {}
         rows = self.numbers("SELECT row FROM session ORDER BY row")
-        for record in self._decode_records(rows):
+        for record in self.records(rows):
             identifier = record.text("session_id")
             if identifier:
                 by_session.setdefault(identifier, {})[record.id] = record

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, islice
@@ -47,7 +47,6 @@ class Trail:
         directory: The audit directory.
         nearest_commit: Chooses between several ends of a lineage, by git.
         uses_saved: Whether to use the saved index; see `LogIndex`.
-        reading_began: Called when an answer begins to read a shared index; see `end_answer`.
         waiting: Whether to read what waits for a commit as well (R29); not where the result is
             about the log itself.
 
@@ -63,7 +62,6 @@ class Trail:
         *,
         nearest_commit: NearestCommit | None = None,
         uses_saved: bool = False,
-        reading_began: Callable[[], None] | None = None,
         waiting: bool = True,
     ) -> None:
         # SQLite is loaded with the first trail: a server starts faster.
@@ -75,7 +73,6 @@ class Trail:
             directory.log,
             UncommittedWaiting(directory) if waiting else None,
             uses_saved=uses_saved,
-            reading_began=reading_began,
         )
         self._waiting = waiting
         self.manifest = Manifest(ManifestForm.ABSENT)
@@ -86,10 +83,6 @@ class Trail:
     def close(self) -> None:
         """Close the database of the index; a refresh opens it again."""
         self.log.close()
-
-    def end_answer(self) -> None:
-        """End what an answer has read of a shared index: a program that stays open does."""
-        self.log.end_answer()
 
     def refresh(self, *, progress: Progress | None = None) -> bool:
         """Read what changed on disk, and return whether anything did; see `LogIndex.refresh`.

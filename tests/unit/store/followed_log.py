@@ -43,9 +43,9 @@ class FollowedLog:
         self.lines: list[bytes] = []
         self.oversized: dict[int, int] = {}
 
-    def poll(self, *, thorough: bool = False) -> str:
+    def poll(self) -> str:
         """Read the changes; return `same`, `more` or `reset`."""
-        update = self.follower.poll(thorough=thorough)
+        update = self.follower.poll()
         if update is None:
             return "same"
         if update.reset:

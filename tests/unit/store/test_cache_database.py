@@ -43,6 +43,18 @@ def test_its_folders_are_closed_to_others_whatever_the_umask(folder: Path, tmp_p
     assert facts(tmp_path) == ["saved"]
 
 
+def test_a_long_write_ahead_log_is_cut_when_its_content_is_in_the_database(
+    folder: Path, tmp_path: Path
+) -> None:
+    connection, _ = DATABASE.open(tmp_path)
+    connection.execute("INSERT INTO fact VALUES (zeroblob(9 << 20))")
+    [log] = folder.glob("*-wal")
+    assert log.stat().st_size > 9 << 20
+    connection.execute("INSERT INTO fact VALUES ('next')")
+    assert log.stat().st_size <= 4 << 20
+    connection.close()
+
+
 def open_to_group(folder: Path) -> None:
     folder.chmod(0o770)
 

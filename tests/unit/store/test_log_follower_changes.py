@@ -36,20 +36,13 @@ def followed(log: Path) -> FollowedLog:
 
 
 @pytest.fixture
-def medium_log(log: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A log of several blocks, too large to be verified completely at every poll."""
+def large_log(log: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A log of several blocks, too large to be verified completely whenever it has grown."""
     for module in (log_batches, log_module):
         monkeypatch.setattr(module, "BLOCK", 16)
     monkeypatch.setattr(log_module, "_ALWAYS_VERIFIED", 64)
     log.write_bytes(OLD * 20)
     return log
-
-
-@pytest.fixture
-def large_log(medium_log: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A log too large to be verified completely even when it is settled."""
-    monkeypatch.setattr(log_module, "_VERIFIED_WHEN_SETTLED", 64)
-    return medium_log
 
 
 def append(path: Path, data: bytes) -> None:
@@ -149,56 +142,12 @@ def test_a_log_settles_only_with_a_poll_after_the_racy_time(log: Path, clock: Fi
     assert followed.poll() == "reset"
 
 
-def test_a_thorough_poll_sees_a_rewrite_with_the_same_signature(
-    log: Path, followed: FollowedLog
-) -> None:
-    rewrite_unnoticed(log, b'{"b":1}\n{"b":2}\n')
-    assert followed.poll() == "same"
-    assert followed.poll(thorough=True) == "reset"
-    assert followed.lines == [b'{"b":1}', b'{"b":2}']
-
-
-def test_a_thorough_poll_reads_all_of_a_large_log(large_log: Path) -> None:
-    followed = FollowedLog(large_log)
-    followed.poll()
-    with large_log.open("r+b") as stream:
+def test_a_log_that_grew_and_changed_starts_over(log: Path, followed: FollowedLog) -> None:
+    with log.open("r+b") as stream:
         stream.write(b'{"b":1}\n')
-    append(large_log, b'{"a":3}\n')
-    assert followed.poll() == "more", "of a large log that grew, the last blocks are verified"
-    assert followed.poll(thorough=True) == "reset"
-    assert followed.lines[0] == b'{"b":1}'
-    assert len(followed.lines) == 41
-
-
-def test_a_settled_log_of_medium_size_is_verified_completely(
-    medium_log: Path, clock: FixedClock
-) -> None:
-    clock.now = medium_log.stat().st_mtime_ns + 1
-    followed = FollowedLog(medium_log)
-    followed.poll()
-    with medium_log.open("r+b") as stream:
-        stream.write(b'{"b":1}\n')
-    append(medium_log, b'{"a":3}\n')
-    clock.now = medium_log.stat().st_mtime_ns + 1
-    assert followed.poll() == "more", "while it is written to, the last blocks are verified"
-    clock.now += 3_600_000_000_000
+    append(log, b'{"a":3}\n')
     assert followed.poll() == "reset"
-
-
-def test_more_of_the_end_of_a_large_log_is_verified_once_it_is_settled(
-    large_log: Path, clock: FixedClock
-) -> None:
-    clock.now = large_log.stat().st_mtime_ns + 1
-    followed = FollowedLog(large_log)
-    followed.poll()
-    with large_log.open("r+b") as stream:
-        stream.seek(-64, 2)
-        stream.write(b'{"b":1}\n')
-    append(large_log, b'{"a":3}\n')
-    clock.now = large_log.stat().st_mtime_ns + 1
-    assert followed.poll() == "more", "while it is written to, the last two blocks are verified"
-    clock.now += 3_600_000_000_000
-    assert followed.poll() == "reset"
+    assert followed.lines == [b'{"b":1}', b'{"a":2}', b'{"a":3}']
 
 
 def test_a_large_log_whose_last_blocks_changed_starts_over(large_log: Path) -> None:

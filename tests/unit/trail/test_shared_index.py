@@ -62,86 +62,29 @@ def test_the_write_ahead_log_of_programs_that_stay_open_is_bounded(log: Path) ->
         append(log)
         for index in indexes[1:]:  # the first one never looks again
             index.refresh()
-            index.end_answer()
-        indexes[0].end_answer()
     assert [len(index.lines_about("a.py")) for index in indexes] == [301, 301, 301, 301]
-    for index in indexes:
-        index.end_answer()
     assert Path(f"{database_of(log)}-wal").stat().st_size < 8 << 20
 
 
-def test_an_answer_that_has_ended_keeps_no_write_ahead_log(log: Path) -> None:
+def test_a_program_that_stays_open_keeps_no_write_ahead_log(log: Path) -> None:
     index = indexed(log)
-    append(log)
-    indexed(log).close()
-    assert not is_emptied(log)
-    index.end_answer()
-    assert is_emptied(log)
-
-
-def test_each_answer_that_begins_is_announced(log: Path) -> None:
-    began: list[str] = []
-    index = LogIndex(log, uses_saved=True, reading_began=lambda: began.append("began"))
-    index.refresh()
-    index.end_answer()
-    before = len(began)
-    assert [index.lines_about("a.py"), index.lines_about("b.py")] == [[1], []]
-    assert len(began) == before + 1
-
-
-def test_what_is_asked_after_an_answer_is_of_the_same_lines_or_outdated(log: Path) -> None:
-    index = indexed(log)
-    index.end_answer()
     append(log)
     indexed(log).close()
     assert index.lines_about("a.py") == [1, 2]
-    index.end_answer()
+    assert is_emptied(log)
+
+
+def test_what_is_asked_is_of_the_same_lines_or_outdated(log: Path) -> None:
+    index = indexed(log)
+    append(log)
+    indexed(log).close()
+    assert index.lines_about("a.py") == [1, 2]
     log.write_text(LINE.replace("a.py", "b.py"))
     indexed(log).close()
     with pytest.raises(OutdatedIndex):
         index.lines_about("a.py")
     assert index.refresh()
     assert [index.lines_about("a.py"), index.lines_about("b.py")] == [[], [1]]
-
-
-def test_a_program_returns_to_the_index_that_another_one_had(
-    log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,trail-index=0")
-    index = indexed(log)
-    other = sqlite3.connect(database_of(log), isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    for lines in (2, 3):
-        append(log)
-        assert index.refresh()
-        assert (len(index.lines_about("a.py")), index.lasts) == (lines, False)
-    other.close()
-    append(log)
-    assert index.refresh()
-    assert (len(index.lines_about("a.py")), index.lasts) == (4, True)
-
-
-@pytest.mark.parametrize("is_settled", [True, False])
-def test_a_line_that_is_being_written_takes_no_lock(
-    log: Path, monkeypatch: pytest.MonkeyPatch, is_settled: bool
-) -> None:
-    monkeypatch.setenv("VIBES_PATIENCE", "unlimited,trail-index=0")
-    index = indexed(log)
-    other = sqlite3.connect(database_of(log), isolation_level=None)
-    other.execute("BEGIN IMMEDIATE")
-    with log.open("a") as stream:
-        stream.write(LINE[:9])
-    if is_settled:
-        settle(log)
-    for _ in range(2):
-        index.refresh()
-        assert (index.lines_about("a.py"), index.lasts) == ([1], True)
-    assert indexed(log).lines_about("a.py") == [1]
-    other.close()
-    with log.open("a") as stream:
-        stream.write(LINE[9:])
-    assert index.refresh()
-    assert index.lines_about("a.py") == [1, 2]
 
 
 def test_a_log_that_nobody_changes_becomes_settled_in_the_index(log: Path) -> None:
@@ -157,8 +100,8 @@ def test_an_unchanged_log_is_read_while_another_program_indexes(
     log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("VIBES_PATIENCE", "unlimited,trail-index=0")
-    indexed(log).close()
     settle(log)
+    indexed(log).close()
     other = sqlite3.connect(database_of(log), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     assert indexed(log).lines_about("a.py") == [1]

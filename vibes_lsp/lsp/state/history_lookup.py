@@ -144,15 +144,11 @@ class HistoryLookup:
         It looks up once more if the log or its index is another one meanwhile.
         """
         try:
-            try:
-                return self._look_up(request)
-            except OutdatedIndex:
-                if self._locator is not None:
-                    self._locator.refresh(request.renamed)
-                return self._look_up(request)
-        finally:
-            if (locator := self._locator) is not None:
-                locator.trail.end_answer()
+            return self._look_up(request)
+        except OutdatedIndex:
+            if self._locator is not None:
+                self._locator.refresh(request.renamed)
+            return self._look_up(request)
 
     def _look_up(self, request: LookupRequest) -> HistorySnapshot:
         if not request.use_git:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import partial
 
 from vibes_lsp.errors import report
 from vibes_lsp.lsp.state.projects import MAX_READ, Project, audit_dir_at, size_of
@@ -76,8 +77,4 @@ class Indexing:
                 raise asyncio.CancelledError
             loop.call_soon_threadsafe(show, min(99, 100 * done // size), None)
 
-        def index() -> None:
-            project.trail.refresh(progress=show_part)
-            project.trail.end_answer()
-
-        await self._server.run_in_thread(index)
+        await self._server.run_in_thread(partial(project.trail.refresh, progress=show_part))

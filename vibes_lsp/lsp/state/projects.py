@@ -66,7 +66,6 @@ class Project:
             directory,
             nearest_commit=self._nearest_commit,
             uses_saved=True,
-            reading_began=self._end_answer_soon,
         )
         self.directory, self.trail = directory, trail
         self.pending = PendingCompletions(directory)
@@ -111,11 +110,6 @@ class Project:
     def _nearest_commit(self, commits: Sequence[str]) -> str | None:
         """Return the commit that is nearest to HEAD (R7), as far as a lookup has compared them."""
         return self._snapshot.history.nearest.get(tuple(commits))
-
-    def _end_answer_soon(self) -> None:
-        """End what is read of the index as soon as the loop has anything else to do."""
-        with suppress(RuntimeError):  # in a thread that indexes, which ends it itself
-            asyncio.get_running_loop().call_soon(self.trail.end_answer)
 
     # Indexing
 
