@@ -191,7 +191,7 @@ class Trail:
 
     def lineages_of(self, records: Iterable[LogRecord]) -> list[Lineage]:
         """Return the lineages of annotations and of all that edges connect with them."""
-        return self._lineage_reader.lineages_of(records)
+        return self._lineage_reader.lineages_of(record.line for record in records)
 
     def lineage_of(self, identifier: str) -> Lineage | None:
         """Return the lineage of an annotation; None if no line or function record has this id.
@@ -204,7 +204,7 @@ class Trail:
         return next(
             (
                 lineage
-                for lineage in self._lineage_reader.lineages_of([record])
+                for lineage in self._lineage_reader.lineages_of([record.line])
                 if record.id in lineage.ids
             ),
             None,
@@ -215,7 +215,7 @@ class Trail:
         if next(self.log.with_id(identifier), None) is None:
             hunks = self.log.hunks_of(identifier)
             if hunks:
-                return self._lineage_reader.lineages_of(hunks)
+                return self.lineages_of(hunks)
         lineage = self.lineage_of(identifier)
         return [] if lineage is None else [lineage]
 
@@ -238,9 +238,7 @@ class Trail:
     def lineages_since(self, moment: datetime) -> list[Lineage]:
         """Return the lineages with an annotation since a time, oldest first; decodes little."""
         since = self.log.annotations_since(moment)
-        return self._lineage_reader.lineages_of(
-            record for record in since if record.moment >= moment
-        )
+        return self.lineages_of(record for record in since if record.moment >= moment)
 
     def edges_of(self, lineage: Lineage) -> tuple[list[Edge], list[Edge]]:
         """Return the edges from and to all members of a lineage (R7)."""
@@ -312,5 +310,5 @@ class Trail:
     def _lineages_with(self, records: Sequence[LogRecord]) -> list[Lineage]:
         """Return the lineages that have one of some records."""
         named = {record.id for record in records}
-        connected = self._lineage_reader.lineages_of(records)
+        connected = self.lineages_of(records)
         return [lineage for lineage in connected if not named.isdisjoint(lineage.ids)]
