@@ -16,7 +16,7 @@ from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.authors import Author, Authors
 from vibes_lsp.reports.found_annotations import MAY_HAVE_MOVED
-from vibes_lsp.trail.current_annotations import CurrentAnnotations, EditCount, edits_by_session
+from vibes_lsp.trail.current_annotations import CurrentAnnotations, EditCount
 from vibes_lsp.trail.records import LoggedSession
 from vibes_lsp.trail.rows import LogLineKind
 from vibes_lsp.trail.trail import Trail
@@ -153,7 +153,7 @@ class SessionSummary:
 def session_summaries(trail: Trail) -> list[SessionSummary]:
     """Return all sessions in the order of the log."""
     authors = Authors(trail)
-    counts = edits_by_session(trail.log)
+    counts = CurrentAnnotations(trail.log, trail.nearest_commit).by_session()
     return [
         SessionSummary(session, authors.of(session.text("environment_hash")), counts[session.id])
         for session in trail.log.sessions()

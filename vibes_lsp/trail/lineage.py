@@ -193,7 +193,9 @@ def build_lineages(
         for edge in supersedes
         if edge.source in by_id and edge.target in by_id and edge.source != edge.target
     ]
-    joining = [edge for edge in edges if is_same_edit(edge, by_id[edge.source], by_id[edge.target])]
+    joining = [
+        edge for edge in edges if _is_same_edit(edge, by_id[edge.source], by_id[edge.target])
+    ]
     groups = connected_components(by_id, joining)
     by_source: dict[str, list[Edge]] = defaultdict(list)
     for edge in joining:
@@ -211,7 +213,7 @@ def build_lineages(
     return sorted(lineages, key=lambda lineage: lineage.rank)
 
 
-def is_same_edit(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
+def _is_same_edit(edge: Edge, newer: LogRecord, older: LogRecord) -> bool:
     """Whether a supersedes edge connects two records of the same edit."""
     reason = edge.reason
     if reason in _SAME_EDIT_REASONS:

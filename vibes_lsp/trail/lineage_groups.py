@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, starmap
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -60,24 +60,10 @@ class Superseding(NamedTuple):
         return self.reason == _COVERS
 
 
-def superseding(log: LogIndex) -> Iterator[Superseding]:
-    """Yield the supersedes edges between annotations, in log order."""
-    return (Superseding(*row) for row in log.stream(_SUPERSEDING))
-
-
 def repeated(log: LogIndex) -> Iterator[list[tuple[int, int]]]:
     """Yield row and kind of the records that may have one id, for each such id."""
     for _, same in groupby(log.stream(_REPEATED), key=lambda row: row[0]):
         yield [(row, kind) for _, row, kind in same]
-
-
-def later_hunks(log: LogIndex) -> dict[int, int]:
-    """Return the first record of their edit of hunks that are not the first."""
-    first_by_hunk: dict[int, int] = {}
-    for _, same in groupby(log.stream(_HUNKS), itemgetter(0)):
-        first, *later = (row for _, row in same)
-        first_by_hunk.update(dict.fromkeys(later, first))
-    return first_by_hunk
 
 
 class LineageGroups:
@@ -92,7 +78,7 @@ class LineageGroups:
         repeated: The lines of records whose id others may have.
         copies: Those of annotations whose id an annotation before them may have.
         edges: The edges by which annotations are grouped.
-        hunks: As of `later_hunks`, if those are grouped.
+        hunks: The hunks of edits that are not the first of their edit, if those are grouped.
     """
 
     def __init__(self, log: LogIndex, *, with_history: bool = False) -> None:
@@ -106,12 +92,19 @@ class LineageGroups:
             self.copies.update(annotations[1:])
             for row in annotations[1:]:
                 self._unite(annotations[0], row)
-        self.edges = [edge for edge in superseding(log) if with_history or not edge.covers]
+        self.edges = [
+            edge
+            for edge in starmap(Superseding, log.stream(_SUPERSEDING))
+            if with_history or not edge.covers
+        ]
         for edge in self.edges:
             self._unite(edge.newer, edge.older)
-        self.hunks = later_hunks(log) if with_history else {}
-        for later, first in self.hunks.items():
-            self._unite(first, later)
+        self.hunks: set[int] = set()
+        for _, same_edit in groupby(log.stream(_HUNKS), itemgetter(0)) if with_history else ():
+            first, *later = (row for _, row in same_edit)
+            self.hunks.update(later)
+            for row in later:
+                self._unite(first, row)
 
     def _unite(self, first: int, second: int) -> None:
         first, second = self.group_of(first), self.group_of(second)
