@@ -28,7 +28,7 @@ def test_files_in_another_format_are_ignored(tmp_path: Path) -> None:
     content_of_file = json.loads(file.read_bytes())
     for content in (b"", b"{}", b"[", json.dumps({**content_of_file, "records": 1}).encode()):
         file.write_bytes(content)
-        assert pending.refresh()
+        pending.refresh()
         assert not pending
     for other in (
         with_members(content_of_file, type="edge"),
@@ -39,6 +39,7 @@ def test_files_in_another_format_are_ignored(tmp_path: Path) -> None:
         pending.refresh()
         assert pending.lineages_in("a.py") == pending.lineages_in("b.py") == []
     file.write_text(json.dumps(content_of_file))
-    pending.refresh()
+    assert pending.refresh()
+    assert not pending.refresh()
     assert pending
     assert len(pending.lineages_in("a.py")) == 1
