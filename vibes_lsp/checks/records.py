@@ -203,16 +203,10 @@ class RecordChecks:
                 yield self._broken_end(_End(record.line, name, reference), kind)
 
     def check_annotation_ends(self) -> Iterator[Finding]:
-        """Yield findings about the annotations that the edges checked so far refer to.
-
-        Different ids may have one key, so the ids are read, of all edges at once.
-        """
+        """Yield findings about the annotations that the edges checked so far refer to."""
         log = self._subject.trail.log
-        wanted = {end.reference for end in self._annotation_ends}
-        lines = {line for reference in wanted for line in log.candidates(reference, *_EDGE_ENDS)}
-        wanted.difference_update(log.ids(sorted(lines)))
         for end in self._annotation_ends:
-            if end.reference in wanted:
+            if not log.candidates(end.reference, *_EDGE_ENDS):
                 yield self._broken_end(end, NodeType.ANNOTATION)
         self._annotation_ends.clear()
 

@@ -81,7 +81,7 @@ def command(  # noqa: PLR0917
     is_filtered = only_waiting or not (path is model is tool is session is None)
     matching = (
         record
-        for record in trail.log.newest_first(_lines(trail, kind, path))
+        for record in trail.log.records(_lines(trail, kind, path))
         if (record.is_waiting or not only_waiting)
         and (path is None or normal_path(record.text("file_path") or "") == normal_path(path))
         and (session is None or (record.text("session_id") or "").startswith(session))

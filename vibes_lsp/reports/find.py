@@ -75,7 +75,6 @@ def find_annotations(
     if possible.is_empty:
         return []
     paths = [path for path in locator.annotated_files() if possible.may_have(path)]
-    locator.trail.gather_reviews()
     moved: set[str] = set()
     may_be_elsewhere = locator.names.has_gone_files
 

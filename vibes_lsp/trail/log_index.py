@@ -5,9 +5,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
-from datetime import datetime, timedelta
 from itertools import groupby, islice
 from typing import Final
 
@@ -33,15 +31,11 @@ from vibes_lsp.trail.records import (
     logged_session,
     read_edge,
 )
-from vibes_lsp.trail.rows import ANNOTATION_KINDS, BRIEF, EDGE_TYPES, Brief, LogLineKind
+from vibes_lsp.trail.rows import ANNOTATION_KINDS, EDGE_TYPES, LogLineKind
 
 RARE_KINDS: Final = frozenset({LogLineKind.SESSION, LogLineKind.DELEGATION, LogLineKind.OTHER})
-_PAGE: Final = 4_096
-"""Lines that are found at once."""
-_is_dated: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII).match
 _BATCH: Final = 1024
 """Lines that are read at once."""
-_FIRST_BATCH: Final = 16
 
 
 class LogIndex(TrailIndex):
@@ -150,50 +144,20 @@ class LogIndex(TrailIndex):
         pending = iter(lines)
         while batch := list(islice(pending, _BATCH)):
             for line, raw_line in zip(batch, self.raw_lines(batch), strict=True):
-                yield line, _decode(line, raw_line)
-
-    def ids(self, lines: Iterable[int]) -> Iterator[str]:
-        """Yield the ids of the records on some lines, without those that the decoder rejects."""
-        for line, raw_line, brief in self._briefs(lines):
-            if brief.annotation_id:
-                yield brief.annotation_id
-            elif isinstance(record := _decode(line, raw_line), LogRecord):
-                yield record.id
-
-    def _briefs(self, lines: Iterable[int]) -> Iterator[tuple[int, bytes, Brief]]:
-        """Yield some lines with what the fast decoder finds in them."""
-        pending = iter(lines)
-        while batch := list(islice(pending, _BATCH)):
-            for line, raw_line in zip(batch, self.raw_lines(batch), strict=True):
-                yield line, raw_line, BRIEF.decode(raw_line) or Brief()
+                yield line, decoded_record(line, raw_line, is_waiting=self.is_waiting(line))
 
     def records_of(self, *kinds: LogLineKind) -> Iterator[LogRecord]:
         """Decode all records of some kinds in log order."""
         return self.records(self.lines_of(*kinds))
 
-    def newest_first(self, lines: Iterable[int]) -> Iterator[LogRecord]:
-        """Decode the records on some lines, given newest first: a few at once, then more."""
-        pending, count = iter(lines), _FIRST_BATCH
-        while batch := list(islice(pending, count)):
-            yield from self.records(batch)
-            count = min(2 * count, _BATCH)
-
     def lines_of(self, *kinds: LogLineKind, newest_first: bool = False) -> Iterator[int]:
-        """Yield the lines of some kinds, of which some thousands are found at a time."""
-        wanted = _listed(kinds)
-        is_rare = RARE_KINDS.issuperset(kinds)
-        compared, order = ("<", "DESC") if newest_first else (">", "ASC")
-        row = 1 << 62 if newest_first else 0
-        while True:
-            rows = self.numbers(
-                f"SELECT row FROM record WHERE kind IN {wanted} AND row {compared} ?"  # noqa: S608
-                f"{f' AND {RARE_KIND}' if is_rare else ''} ORDER BY row {order} LIMIT {_PAGE}",
-                row,
-            )
-            yield from rows
-            if len(rows) < _PAGE:
-                return
-            row = rows[-1]
+        """Yield the lines of some kinds."""
+        rare, order = RARE_KINDS.issuperset(kinds), "DESC" if newest_first else "ASC"
+        for (row,) in self.stream(
+            f"SELECT row FROM record WHERE kind IN {_listed(kinds)}"  # noqa: S608
+            f"{f' AND {RARE_KIND}' if rare else ''} ORDER BY row {order}"
+        ):
+            yield row
 
     def lines_about(self, path: str, *kinds: LogLineKind) -> list[int]:
         """Return the lines of a file's annotations of some kinds, by default all, in log order.
@@ -232,17 +196,6 @@ class LogIndex(TrailIndex):
             if named:
                 return named
         return []
-
-    def annotations_since(self, moment: datetime) -> Iterator[LogRecord]:
-        """Decode all annotations since a time, and perhaps some older ones, in log order."""
-        # A day earlier, because timestamps may have any UTC offset.
-        day = (moment - timedelta(days=1)).date().isoformat()
-        for line, raw_line, brief in self._briefs(self.lines_of(*ANNOTATION_KINDS)):
-            stamp = brief.timestamp or ""
-            is_older = _is_dated(stamp) and stamp < day
-            record = None if is_older else _decode(line, raw_line)
-            if isinstance(record, LogRecord):
-                yield record
 
     def by_id(self, identifier: str) -> LogRecord | None:
         """Return the first record with this whole id; equal ids mean equal records (R3).
@@ -319,13 +272,12 @@ class LogIndex(TrailIndex):
 
     def _edits_with_prefix(self, prefix: str) -> list[LogRecord]:
         """Return the first hunks of the edits whose id starts with a prefix; of no record it is."""
-        edits = self.numbers("SELECT min(row) FROM annotation WHERE edit NOTNULL GROUP BY edit")
-        lines = (
-            line
-            for line, _, brief in self._briefs(sorted(edits))
-            if (brief.edit or "").startswith(prefix)
-        )
-        return list(self.records(lines))
+        firsts = self.numbers("SELECT min(row) FROM annotation WHERE edit NOTNULL GROUP BY edit")
+        return [
+            record
+            for record in self.records(sorted(firsts))
+            if (record.text("edit") or "").startswith(prefix)
+        ]
 
     def edges(
         self,
@@ -376,7 +328,3 @@ def _are_siblings(first: LogRecord, second: LogRecord) -> bool:
 def _listed(kinds: Iterable[LogLineKind]) -> str:
     """Return kinds as SQL has a list."""
     return f"({', '.join(str(int(kind)) for kind in sorted(kinds))})"
-
-
-def _decode(line: int, raw_line: bytes) -> LogRecord | MalformedJson:
-    return decoded_record(line, raw_line, is_waiting=LogIndex.is_waiting(line))

@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.model.vocabulary import EdgeType
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.manifest import Manifest, ManifestForm, read_manifest
-from vibes_lsp.trail.index_writer import decode_name, encode_name
+from vibes_lsp.trail.index_writer import decode_name, encode_name, row_list
 from vibes_lsp.trail.lineage import Lineage, NearestCommit, build_lineages
 from vibes_lsp.trail.lineage_reader import LineageReader
 from vibes_lsp.trail.records import Edge, LogRecord, read_edge
 from vibes_lsp.trail.reviews import Review, read_reviews
-from vibes_lsp.trail.rows import EDGE_TYPES, BrokenLine, LogLineKind
+from vibes_lsp.trail.rows import ANNOTATION_KINDS, EDGE_TYPES, BrokenLine, LogLineKind
 
 if TYPE_CHECKING:
     from vibes_lsp.trail.index import Progress
@@ -77,7 +77,6 @@ class Trail:
         self._waiting = waiting
         self.manifest = Manifest(ManifestForm.ABSENT)
         self.nearest_commit = nearest_commit
-        self._reviewed: tuple[int, frozenset[int]] | None = None
         self._lineage_reader = LineageReader(self.log, nearest_commit)
 
     def close(self) -> None:
@@ -222,9 +221,7 @@ class Trail:
     def lineages(self) -> list[Lineage]:
         """Return all lineages, oldest first. Decodes every annotation: for reports, not hovers."""
         edges = self.edges_of_type(EdgeType.SUPERSEDES)
-        return build_lineages(
-            self.log.records_of(LogLineKind.LINE, LogLineKind.FUNCTION), edges, self.nearest_commit
-        )
+        return build_lineages(self.log.records_of(*ANNOTATION_KINDS), edges, self.nearest_commit)
 
     def lineages_naming(self, entry: str, limit: int) -> list[Lineage]:
         """Return the lineages with an annotation that names a prompt or decision, oldest first.
@@ -236,9 +233,9 @@ class Trail:
         return self._lineages_with(self.log.annotations_naming(entry, limit))
 
     def lineages_since(self, moment: datetime) -> list[Lineage]:
-        """Return the lineages with an annotation since a time, oldest first; decodes little."""
-        since = self.log.annotations_since(moment)
-        return self.lineages_of(record for record in since if record.moment >= moment)
+        """Return the lineages with an annotation since a time, oldest first."""
+        annotations = self.log.records_of(*ANNOTATION_KINDS)
+        return self.lineages_of(record for record in annotations if record.moment >= moment)
 
     def edges_of(self, lineage: Lineage) -> tuple[list[Edge], list[Edge]]:
         """Return the edges from and to all members of a lineage (R7)."""
@@ -248,39 +245,22 @@ class Trail:
 
     def reviews_of(self, lineage: Lineage) -> list[Review]:
         """Return the reviews of all members of a lineage, in the order of events (R6)."""
-        kind = EdgeType.REVIEWED_BY
-        if self._has_no_review(lineage):
-            return []
-        all_edges = [
-            edge
-            for identifier in lineage.ids
-            for edge in (
-                *self.log.edges(source=identifier, edge_type=kind),
-                *self.log.edges(target=identifier, edge_type=kind),
-            )
-        ]
-        # of several with one id the first counts (R3)
-        all_edges.sort(key=lambda edge: edge.record.line, reverse=True)
-        edges = {edge.record.id: edge for edge in all_edges}
+        keys = row_list(map(self.log.key, lineage.ids))
+        rows = self.log.numbers(
+            "SELECT row FROM edge WHERE type = ? AND (source IN (SELECT value FROM json_each(?))"
+            " OR target IN (SELECT value FROM json_each(?))) ORDER BY row",
+            EDGE_TYPES.index(EdgeType.REVIEWED_BY),
+            keys,
+            keys,
+        )
+        edges: dict[str, Edge] = {}
+        for record in self.log.records(rows):
+            edges.setdefault(record.id, read_edge(record))  # the first counts (R3)
         return [
             review
             for review in read_reviews(edges.values(), self.log.by_id)
             if review.annotation in lineage.ids
         ]
-
-    def gather_reviews(self) -> None:
-        """Find the ends of all reviews: for reports on many annotations, of which few have one."""
-        ends = self.log.stream(
-            "SELECT source, target FROM edge WHERE type = ?",
-            EDGE_TYPES.index(EdgeType.REVIEWED_BY),
-        )
-        self._reviewed = self.log.generation, frozenset(chain.from_iterable(ends))
-
-    def _has_no_review(self, lineage: Lineage) -> bool:
-        """Whether no edge of a lineage is a review, if that is known."""
-        if self._reviewed is None or self._reviewed[0] != self.log.generation:
-            return False
-        return self._reviewed[1].isdisjoint(map(self.log.key, lineage.ids))
 
     def files_of_session(self, session: str) -> frozenset[str]:
         """Return the files that a session's annotations name."""

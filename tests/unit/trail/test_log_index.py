@@ -339,14 +339,12 @@ def test_annotations_are_found_by_the_prompt_or_decision_that_they_name(
 
 
 def test_a_nested_timestamp_is_not_that_of_the_record(tmp_path: Path) -> None:
-    path = tmp_path / "annotations.jsonl"
-    path.write_text(
-        '{"x":{"timestamp":"2001-01-01T00:00:00Z"},"type":"line","file_path":"a.py",'
-        '"timestamp":"2026-02-03T10:00:00Z"}\n'
-        '{"x":{"timestamp":"2026-02-03T10:00:00Z"},"type":"line","file_path":"a.py",'
-        '"timestamp":"2001-01-01T00:00:00Z"}\n'
+    trail = trail_of(
+        tmp_path,
+        b'{"x":{"timestamp":"2001-01-01T00:00:00Z"},"type":"line","file_path":"a.py",'
+        b'"timestamp":"2026-02-03T10:00:00Z"}',
+        b'{"x":{"timestamp":"2026-02-03T10:00:00Z"},"type":"line","file_path":"a.py",'
+        b'"timestamp":"2001-01-01T00:00:00Z"}',
     )
-    log = LogIndex(path)
-    log.refresh()
     since = datetime(2026, 1, 1, tzinfo=UTC)
-    assert [record.line for record in log.annotations_since(since)] == [1]
+    assert [lineage.first.line for lineage in trail.lineages_since(since)] == [1]
