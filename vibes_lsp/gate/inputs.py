@@ -26,6 +26,7 @@ from vibes_lsp.model.paths import normal_path
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME
 from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.trail.records import LogRecord
+from vibes_lsp.trail.rows import ANNOTATION_KINDS
 from vibes_lsp.trail.trail import Trail
 
 _REPORTED_AS_UNREAD: Final = frozenset({LOG_LINE.id, CONFLICT_MARKER.id})
@@ -73,19 +74,14 @@ class GateInputs:
 
     def _newly_annotated(self) -> set[str]:
         """Return the files with new annotations; a remapped annotation is not new."""
-        files: set[str] = set()
-        for path, lines in self.trail.lines_by_path():
-            new = [
-                line
-                for line in lines
-                if self.trail_diff is not None and line in self.trail_diff.new_lines
-            ]
-            # usually the first record decides, and the others need not be decoded
-            if any(
-                any(map(_is_an_edit, self.trail.log.records(part))) for part in (new[:1], new[1:])
-            ):
-                files.add(normal_path(path))
-        return files
+        new = frozenset[int]() if self.trail_diff is None else self.trail_diff.new_lines
+        log = self.trail.log
+        lines = (line for line in log.lines_of(*ANNOTATION_KINDS) if line in new)
+        return {
+            normal_path(record.text("file_path") or "")
+            for record in log.records(lines)
+            if _is_an_edit(record)
+        }
 
     def findings(self, now: datetime) -> Iterator[Finding]:
         """Yield findings about the policy and the trail, such as unreadable or changed records.

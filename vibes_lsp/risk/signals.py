@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeAlias
 
 import msgspec
 
@@ -85,17 +85,9 @@ def estimated_length(prompt: str) -> PromptLength:
 _VALUE_DIGITS: Final = 6
 """Digits of a value: few enough to store, so that a stored score can be recomputed."""
 _HIGHEST_TEMPERATURE: Final = 2.0
-_CACHED: Final = 4_096
-(
-    _TEMPERATURE,
-    _ACTION_TYPE,
-    _SCOPE_LINES,
-    _SCOPE_FILES,
-    _ASSURANCE_GAP,
-    _HUMAN_REVIEW_PRESENT,
-    _PROMPT_TOKEN_COUNT,
-    _MODEL_CAPABILITY_TIER,
-) = (signal.value for signal in Signal)
+
+_Normalized: TypeAlias = tuple[Quantity, float, str]
+"""The quantity of a signal, its value from 0 to 1 and the reason."""
 
 ACTION_VALUES: Final[Mapping[str, float]] = {
     Action.CREATE: 0.6,
@@ -152,31 +144,29 @@ class Factor(msgspec.Struct, frozen=True, gc=False):
 
 def compute_factors(measured: Measurements, policy: Policy) -> tuple[Factor, ...]:
     """Return a factor for each available signal, in the RFC's order, then the custom signals."""
-    weights, baselines, model = policy.weights, policy.baselines, measured.model
-    factors = [
-        _temperature(measured.temperature, weights.get(_TEMPERATURE, 0.0)),
-        _action_type(measured.action, weights.get(_ACTION_TYPE, 0.0)),
-        _scope_lines(measured.lines, measured.total_lines, weights.get(_SCOPE_LINES, 0.0)),
-        _scope_files(measured.files, baselines[_SCOPE_FILES], weights.get(_SCOPE_FILES, 0.0)),
-        _assurance_gap(measured.level, weights.get(_ASSURANCE_GAP, 0.0)),
-        _human_review_present(measured.review_status, weights.get(_HUMAN_REVIEW_PRESENT, 0.0)),
-        _prompt_token_count(
-            measured.prompt, baselines[_PROMPT_TOKEN_COUNT], weights.get(_PROMPT_TOKEN_COUNT, 0.0)
+    baselines = policy.baselines
+    normalized: list[tuple[str, _Normalized | None]] = [
+        (Signal.TEMPERATURE, _temperature(measured.temperature)),
+        (Signal.ACTION_TYPE, _action_type(measured.action)),
+        (Signal.SCOPE_LINES, _scope_lines(measured.lines, measured.total_lines)),
+        (Signal.SCOPE_FILES, _scope_files(measured.files, baselines[Signal.SCOPE_FILES])),
+        (Signal.ASSURANCE_GAP, _assurance_gap(measured.level)),
+        (Signal.HUMAN_REVIEW_PRESENT, _human_review_present(measured.review_status)),
+        (
+            Signal.PROMPT_TOKEN_COUNT,
+            _prompt_token_count(measured.prompt, baselines[Signal.PROMPT_TOKEN_COUNT]),
         ),
-        None
-        if model is None
-        else _model_capability_tier(
-            model, tier_of(model, policy.tiers), weights.get(_MODEL_CAPABILITY_TIER, 0.0)
-        ),
+        (Signal.MODEL_CAPABILITY_TIER, _model_capability_tier(measured.model, policy.tiers)),
     ]
     for custom in measured.custom:
         reason = custom.reason or "no reason given"
-        factors.append(
-            _factor(
-                custom.signal, custom.value, custom.value, weights.get(custom.signal, 0.0), reason
-            )
-        )
-    return tuple([factor for factor in factors if factor is not None])
+        normalized.append((custom.signal, (custom.value, custom.value, reason)))
+    return tuple(
+        Factor(str(signal), quantity, _rounded(value), policy.weights.get(signal, 0.0), reason)
+        for signal, known in normalized
+        if known is not None
+        for quantity, value, reason in [known]
+    )
 
 
 def factors_as_recorded(factors: Sequence[Factor]) -> list[JsonValue]:
@@ -192,108 +182,71 @@ def factors_as_recorded(factors: Sequence[Factor]) -> list[JsonValue]:
     ]
 
 
-def _factor(signal: str, quantity: Quantity, value: float, weight: float, reason: str) -> Factor:
-    return Factor(signal, quantity, round(min(1.0, max(0.0, value)), _VALUE_DIGITS), weight, reason)
+def _rounded(value: float) -> float:
+    return round(min(1.0, max(0.0, value)), _VALUE_DIGITS)
 
 
-@lru_cache(maxsize=_CACHED)
-def _temperature(temperature: float | None, weight: float) -> Factor | None:
+def _temperature(temperature: float | None) -> _Normalized | None:
     """min(temperature / 2.0, 1.0)."""
     if temperature is None or not 0 <= temperature < math.inf:
         return None
     reason = f"temperature {temperature:g}, where {_HIGHEST_TEMPERATURE:g} counts as 1.0"
-    return _factor(_TEMPERATURE, temperature, temperature / _HIGHEST_TEMPERATURE, weight, reason)
+    return temperature, temperature / _HIGHEST_TEMPERATURE, reason
 
 
-@lru_cache(maxsize=_CACHED)
-def _action_type(action: str | None, weight: float) -> Factor | None:
+def _action_type(action: str | None) -> _Normalized | None:
     """The RFC's reference value of the action."""
     if action is None or action not in ACTION_VALUES:
         return None
-    return _factor(_ACTION_TYPE, action, ACTION_VALUES[action], weight, _ACTION_REASONS[action])
+    return action, ACTION_VALUES[action], _ACTION_REASONS[action]
 
 
-@lru_cache(maxsize=_CACHED)
-def _scope_lines(lines: int | None, total: int | None, weight: float) -> Factor | None:
+def _scope_lines(lines: int | None, total: int | None) -> _Normalized | None:
     """The annotated share of the file, at most 1.0."""
     if not lines or not total:
         return None
     share = min(1.0, lines / total)
-    return _factor(
-        _SCOPE_LINES, lines, share, weight, f"{lines:,} of {total:,} lines ({share:.0%})"
-    )
+    return lines, share, f"{lines:,} of {total:,} lines ({share:.0%})"
 
 
-@lru_cache(maxsize=_CACHED)
-def _scope_files(files: int | None, baseline: float, weight: float) -> Factor | None:
+def _scope_files(files: int | None, baseline: float) -> _Normalized | None:
     """Files touched in the session, relative to a baseline."""
     if not files:
         return None
     words = "1 file" if files == 1 else f"{files:,} files"
-    return _factor(
-        _SCOPE_FILES,
-        files,
-        files / baseline,
-        weight,
-        f"{words} in its session, where {baseline:,g} count as 1.0",
-    )
+    return files, files / baseline, f"{words} in its session, where {baseline:,g} count as 1.0"
 
 
-@lru_cache(maxsize=_CACHED)
-def _assurance_gap(level: str | None, weight: float) -> Factor | None:
+def _assurance_gap(level: str | None) -> _Normalized | None:
     """How much was not captured."""
     if level is None or level not in GAP_VALUES:
         return None
-    return _factor(
-        _ASSURANCE_GAP,
-        GAP_VALUES[level],
-        GAP_VALUES[level],
-        weight,
-        f"recorded at {level} assurance",
-    )
+    return GAP_VALUES[level], GAP_VALUES[level], f"recorded at {level} assurance"
 
 
-@lru_cache(maxsize=_CACHED)
-def _human_review_present(review_status: ReviewStatus, weight: float) -> Factor | None:
+def _human_review_present(review_status: ReviewStatus) -> _Normalized:
     """0.0 if a person approved the current lines, else 1.0 (R6)."""
     value = REVIEW_STATUS_VALUES[review_status]
-    return _factor(
-        _HUMAN_REVIEW_PRESENT, value, value, weight, _REVIEW_STATUS_REASONS[review_status]
-    )
+    return value, value, _REVIEW_STATUS_REASONS[review_status]
 
 
-@lru_cache(maxsize=_CACHED)
-def _prompt_token_count(
-    prompt: PromptLength | None, baseline: float, weight: float
-) -> Factor | None:
+def _prompt_token_count(prompt: PromptLength | None, baseline: float) -> _Normalized | None:
     """Tokens of the prompt relative to a baseline; estimated unless counted by the tool (R22)."""
     if prompt is None or prompt.tokens < 0:
         return None
-    counted = f"{prompt.tokens:,} tokens as counted by the tool"
     words = (
-        counted
+        f"{prompt.tokens:,} tokens as counted by the tool"
         if prompt.bytes is None
         else f"about {prompt.tokens:,} tokens, estimated from {prompt.bytes:,} bytes"
     )
-    return _factor(
-        _PROMPT_TOKEN_COUNT,
-        prompt.tokens,
-        prompt.tokens / baseline,
-        weight,
-        f"{words}, where {baseline:,g} count as 1.0",
-    )
+    reason = f"{words}, where {baseline:,g} count as 1.0"
+    return prompt.tokens, prompt.tokens / baseline, reason
 
 
-@lru_cache(maxsize=_CACHED)
-def _model_capability_tier(model: str, tier: str | None, weight: float) -> Factor | None:
+def _model_capability_tier(model: str | None, tiers: Mapping[str, str]) -> _Normalized | None:
     """The tier of the model, by table (R22)."""
-    return (
-        None
-        if tier is None
-        else _factor(
-            _MODEL_CAPABILITY_TIER, tier, TIER_VALUES[tier], weight, f"{model} counts as {tier}"
-        )
-    )
+    tier = None if model is None else tier_of(model, tiers)
+    return None if tier is None else (tier, TIER_VALUES[tier], f"{model} counts as {tier}")
 
 
 TIER_VALUES: Final[Mapping[str, float]] = {

@@ -129,17 +129,6 @@ class Trail:
         """Return the paths of annotations as recorded, in the order of their first record."""
         return [file.path for file in self.count_by_path() if file.path]
 
-    def lines_by_path(self) -> Iterator[tuple[str, Sequence[int]]]:
-        """Yield the paths of annotations as recorded, each with the lines of its annotations."""
-        for number, name in self.log.rows(
-            "SELECT number, text FROM name"
-            " WHERE number IN (SELECT DISTINCT path FROM annotation) ORDER BY number"
-        ):
-            lines = self.log.numbers(
-                "SELECT row FROM annotation WHERE path = ? ORDER BY row", number
-            )
-            yield decode_name(name), lines
-
     def count_by_path(self) -> Iterator[AnnotatedPath]:
         """Yield the paths of annotations as recorded, with numbers of annotations."""
         for name, line, count in self.log.stream(
