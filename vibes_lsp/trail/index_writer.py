@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from functools import cache
 from hashlib import sha256
-from itertools import accumulate, chain
+from itertools import accumulate
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -93,8 +92,6 @@ _MAX_KNOWN: Final = 200_000
 """Names and keys that are kept in memory while lines are added."""
 _KEY: Final = 8
 """Bytes of a hash of an id."""
-_AT_ONCE: Final = 64
-"""Rows of a statement, which takes a third less than a statement for each."""
 PREFIX: Final = 4
 """Bytes of an id by which it is found from its beginning."""
 
@@ -286,12 +283,11 @@ class IndexWriter:
         )
 
     def _insert(self, table: str, columns: int, rows: Iterable[tuple[Any, ...]]) -> None:
-        waiting = list(rows)
-        end = len(waiting) // _AT_ONCE * _AT_ONCE
-        for start in range(0, end, _AT_ONCE):
-            values = list(chain.from_iterable(waiting[start : start + _AT_ONCE]))
-            self.connection.execute(_insertion(table, columns, _AT_ONCE), values)
-        self.connection.executemany(_insertion(table, columns, 1), waiting[end:])
+        marks = ", ".join("?" * columns)
+        self.connection.executemany(
+            f"INSERT INTO {table} VALUES ({marks})",  # noqa: S608  # our own names
+            rows,
+        )
 
     def make_indexes(self) -> None:
         """Make the indexes, unless they are there."""
@@ -327,12 +323,6 @@ class IndexWriter:
             "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?)",
             (source, path, part.end, part.lines, part.unterminated, stamp, settled),
         )
-
-
-@cache
-def _insertion(table: str, columns: int, rows: int) -> str:
-    marks = f"({', '.join('?' * columns)})"
-    return f"INSERT INTO {table} VALUES {', '.join([marks] * rows)}"  # noqa: S608  # our own names
 
 
 def read_blocks(connection: sqlite3.Connection, source: int) -> array[int]:

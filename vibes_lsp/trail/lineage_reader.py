@@ -86,9 +86,10 @@ class LineageReader:
         return list(self._files[name])
 
     def lineages_of(self, lines: Iterable[int]) -> list[Lineage]:
-        """Return the lineages of annotations on some lines, and of all that edges connect with them.
+        """Return the lineages of annotations and of all that edges connect with them, oldest first.
 
-        They are sorted, oldest first.
+        Args:
+            lines: Where the annotations are.
         """
         rows = self._log.rows(_CONNECTED, row_list(lines))
         annotations, edges = ([row for row, is_edge in rows if is_edge == kind] for kind in (0, 1))
