@@ -13,8 +13,8 @@ from typing import BinaryIO, Final
 from vibes_lsp.model.canonical_json import object_or_none
 from vibes_lsp.store.bounded_lines import CHUNK, MAX_LINE
 
-BLOCK: Final = 1 << 13
-"""Bytes that have one checksum: what is verified of a log that grew, for each record read."""
+BLOCK: Final = 1 << 16
+"""Bytes that have one checksum: lines from the first one that differs are read again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,11 @@ class DeliveredPart:
     lines: int = 0
     blocks: array[int] = field(default_factory=lambda: array("I"))
     unterminated: bool = False
+
+    @property
+    def has_all_blocks(self) -> bool:
+        """Whether each of its blocks has a checksum."""
+        return len(self.blocks) == -(-self.end // BLOCK)
 
     def add(self, delivered: bytes | memoryview) -> None:
         """Add bytes that were delivered."""

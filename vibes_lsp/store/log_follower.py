@@ -8,7 +8,6 @@ still match; otherwise it is delivered again from the first line that may differ
 from __future__ import annotations
 
 import zlib
-from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,7 @@ from vibes_lsp.store.log_batches import (
 
 _ALWAYS_VERIFIED: Final = 8 << 20
 """Delivered parts up to this many bytes are verified on every growth, in 3 ms."""
-_END_BLOCKS: Final = 9
+_END_BLOCKS: Final = 4
 """Blocks at the end of a longer part that are verified if the log has grown."""
 
 
@@ -61,38 +60,22 @@ class LogFollower:
         self._path = path
         self._line_end = line_end or _from_the_start
         self._delivered = DeliveredPart()
-        self._read_blocks: Callable[[], array[int]] | None = None
         self._seen: FileStamp | None = None
         self._settled = False
 
     def delivered(self) -> tuple[DeliveredPart, FileStamp | None, bool]:
         """Return what `resume` needs in another process."""
-        return self._with_blocks(), self._seen, self._settled
+        return self._delivered, self._seen, self._settled
 
-    def resume(
-        self,
-        delivered: DeliveredPart,
-        read_blocks: Callable[[], array[int]],
-        seen: FileStamp | None,
-        *,
-        settled: bool,
-    ) -> None:
+    def resume(self, delivered: DeliveredPart, seen: FileStamp | None, *, settled: bool) -> None:
         """Continue after a part that was delivered before; the next poll verifies it.
 
         Args:
-            delivered: The part, without the checksums of its blocks.
-            read_blocks: Returns these; called when the log changes.
+            delivered: The part.
             seen: The log's stamp at that time; None if it is unknown.
             settled: Whether the log was old enough for its stamp to show every later change.
         """
-        self._delivered, self._read_blocks = delivered, read_blocks
-        self._seen, self._settled = seen, settled
-
-    def _with_blocks(self) -> DeliveredPart:
-        """Return what was delivered, with the checksums of its blocks."""
-        if self._read_blocks is not None:
-            self._delivered.blocks, self._read_blocks = self._read_blocks(), None
-        return self._delivered
+        self._delivered, self._seen, self._settled = delivered, seen, settled
 
     @property
     def size(self) -> int:
@@ -174,7 +157,7 @@ class LogFollower:
         if rest:
             file.seek(whole * BLOCK)
             blocks.append(zlib.crc32(file.read(rest)))
-        self._delivered, self._read_blocks = DeliveredPart(end, lines, blocks), None
+        self._delivered = DeliveredPart(end, lines, blocks)
         return lines
 
     def read(self, places: Iterable[tuple[int, int]]) -> list[bytes]:
@@ -208,7 +191,7 @@ class LogFollower:
         return self._delivered.unterminated
 
     def _restart(self) -> LogUpdate:
-        self._delivered, self._read_blocks = DeliveredPart(), None
+        self._delivered = DeliveredPart()
         return LogUpdate(reset=True, batches=iter(()))
 
     def _common_beginning(self, file: BinaryIO, stamp: FileStamp) -> int:
@@ -217,7 +200,7 @@ class LogFollower:
         If it is long and the log seems to have grown, only its last blocks are compared, unless
         these differ.
         """
-        delivered = self._with_blocks()
+        delivered = self._delivered
         end = delivered.end
         if delivered.unterminated and stamp.size != end:
             end -= 1  # its last line is another one

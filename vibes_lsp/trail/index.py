@@ -26,7 +26,6 @@ from vibes_lsp.trail.index_writer import (
     TRAIL_DATABASE,
     IdKeys,
     IndexWriter,
-    read_blocks,
     read_state,
     row_list,
 )
@@ -287,21 +286,22 @@ class TrailIndex:
         names = set(enumerate(map(self._name, range(len(self._paths)))))
         self._has_others = not names.issuperset(sources)
         for number, follower in enumerate(self._followers):
-            state = read_state(self._connection, number, self._name(number))
+            try:
+                state = read_state(self._connection, number, self._name(number))
+            except (TypeError, ValueError) as error:
+                raise sqlite3.DatabaseError(str(error)) from error
             if state is None:
                 follower.restart()
             else:
                 part, seen, settled = state
-                blocks = partial(read_blocks, self._connection, number)
-                follower.resume(part, blocks, seen, settled=settled)
+                follower.resume(part, seen, settled=settled)
 
     def _read_files(self, progress: Progress | None) -> bool:
         if self._follow():
             return True
         with self._transaction("BEGIN IMMEDIATE"):
             self._follow_database()
-            start = self.file.size
-            has_new = self._add(0, self._poll(0), start, progress)
+            has_new = self._add(0, self._poll(0), progress)
             self._follow_waiting(must_restart=has_new)
         return True
 
@@ -313,7 +313,6 @@ class TrailIndex:
         """
         must_restart = must_restart or self._has_others
         for number in () if must_restart else range(1, len(self._followers)):
-            start = self._followers[number].size
             update = self._poll(number)
             later = self._followers[number + 1 :]
             if update and (update.reset or any(follower.size for follower in later)):
@@ -321,11 +320,11 @@ class TrailIndex:
                 for _ in update.batches:  # which closes the file
                     pass
                 break
-            self._add(number, update, start)
+            self._add(number, update)
         if must_restart:
             self._cut_waiting()
             for number in range(1, len(self._followers)):
-                self._add(number, self._poll(number), 0)
+                self._add(number, self._poll(number))
 
     def _poll(self, number: int) -> LogUpdate | None:
         """Return the change of a file; one of what waits that cannot be read hides nothing else."""
@@ -342,7 +341,6 @@ class TrailIndex:
         last = self._connection.execute("SELECT max(row) FROM record").fetchone()[0] or 0
         for number in range(1, (last >> SOURCE_BITS) + 1):
             IndexWriter(self._connection, self._keys).cut(number, 0)
-        self._connection.execute("DELETE FROM block WHERE source > 0")
         self._connection.execute("DELETE FROM source WHERE number > 0")
         for follower in self._followers[1:]:
             follower.restart()
@@ -352,22 +350,18 @@ class TrailIndex:
             self._database_epoch += had_rows
             self._count_version()
 
-    def _add(
-        self, number: int, update: LogUpdate | None, before: int, progress: Progress | None = None
-    ) -> bool:
+    def _add(self, number: int, update: LogUpdate | None, progress: Progress | None = None) -> bool:
         """Add the change of one file; return whether lines changed.
 
         Args:
             number: The file's number.
             update: The change.
-            before: How many bytes were read before it.
             progress: Called while lines are read.
         """
-        follower, unchanged, has_new = self._followers[number], before, False
+        follower, has_new = self._followers[number], False
         writer = IndexWriter(self._connection, self._keys)
         if update is not None:
             if update.reset:
-                unchanged = follower.size
                 writer.cut(number, update.kept)
                 self._database_epoch += 1
             if number:
@@ -382,7 +376,7 @@ class TrailIndex:
         if has_new:
             writer.make_indexes()
             self._count_version()
-        writer.save_state(number, self._name(number), follower.delivered(), unchanged)
+        writer.save_state(number, self._name(number), follower.delivered())
         return has_new
 
     def _has(self, identifier: str, column: str = "record WHERE key") -> bool:

@@ -18,7 +18,7 @@ from vibes_lsp.patience import TRAIL_INDEX
 from vibes_lsp.store.bounded_lines import MAX_LINE
 from vibes_lsp.store.cache_database import CacheDatabase
 from vibes_lsp.store.file_stamps import FileStamp
-from vibes_lsp.store.log_batches import BLOCK, DeliveredPart, LineBatch
+from vibes_lsp.store.log_batches import DeliveredPart, LineBatch
 from vibes_lsp.trail.rows import (
     EDGE_TYPES,
     REASONS,
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 SOURCE_BITS: Final = 40
 """Bits of a row for the line; the upper ones are the number of its file, 0 for the log."""
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 """The version of the tables, of their rows and of the hash of ids."""
 _NAMED: Final = ("file_path", "session_id", "environment_hash", "action", "assurance_level")
 """Members of annotations that the table `name` has, in the order of their columns."""
@@ -47,9 +47,8 @@ _TABLES: Final = (
     "CREATE TABLE trail (secret BLOB, version INTEGER, epoch INTEGER)",
     "INSERT INTO trail VALUES (randomblob(16), 0, 0)",
     """CREATE TABLE source (
-        number INTEGER PRIMARY KEY, path BLOB, end, lines, unterminated, seen TEXT, settled
+        number INTEGER PRIMARY KEY, path BLOB, end, lines, blocks BLOB, unterminated, seen TEXT, settled
     )""",
-    "CREATE TABLE block (source, number, checksum, PRIMARY KEY (source, number)) WITHOUT ROWID",
     "CREATE TABLE record (row INTEGER PRIMARY KEY, kind, start, size, key, prefix)",
     """CREATE TABLE annotation (
         row INTEGER PRIMARY KEY, path, session, environment, action, level, prompt, decision, edit
@@ -294,56 +293,42 @@ class IndexWriter:
         for statement in _INDEXES:
             self.connection.execute(statement)
 
-    def save_state(
-        self,
-        source: int,
-        path: bytes,
-        delivered: IndexedPart,
-        unchanged: int,
-    ) -> None:
+    def save_state(self, source: int, path: bytes, delivered: IndexedPart) -> None:
         """Save how far a file is indexed.
 
         Args:
             source: The number of the file.
             path: The file.
             delivered: See `LogFollower.delivered`.
-            unchanged: How many bytes at the beginning the database has as they are.
         """
         part, seen, settled = delivered
-        kept = unchanged // BLOCK
-        self.connection.execute(
-            "DELETE FROM block WHERE source = ? AND number >= ?", (source, kept)
-        )
-        self.connection.executemany(
-            "INSERT INTO block VALUES (?, ?, ?)",
-            ((source, number, part.blocks[number]) for number in range(kept, len(part.blocks))),
-        )
+        blocks = part.blocks.tobytes()
         stamp = "" if seen is None else " ".join(map(str, seen))  # parts may have 64 bits
         self.connection.execute(
-            "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (source, path, part.end, part.lines, part.unterminated, stamp, settled),
+            "INSERT OR REPLACE INTO source VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (source, path, part.end, part.lines, blocks, part.unterminated, stamp, settled),
         )
-
-
-def read_blocks(connection: sqlite3.Connection, source: int) -> array[int]:
-    """Return the checksums of the blocks of a file."""
-    rows = connection.execute(
-        "SELECT checksum FROM block WHERE source = ? ORDER BY number", (source,)
-    )
-    return array("I", [checksum for (checksum,) in rows])
 
 
 def read_state(connection: sqlite3.Connection, source: int, path: bytes) -> IndexedPart | None:
-    """Return how far a file is indexed; None if it is not, or another file has its number."""
+    """Return how far a file is indexed; None if it is not, or another file has its number.
+
+    Raises:
+        ValueError: The database is damaged.
+    """
     row = connection.execute(
-        "SELECT end, lines, unterminated, seen, settled FROM source WHERE number = ? AND path = ?",
+        "SELECT end, lines, blocks, unterminated, seen, settled FROM source"
+        " WHERE number = ? AND path = ?",
         (source, path),
     ).fetchone()
     if row is None:
         return None
-    end, lines, unterminated, stamp, settled = row
+    end, lines, blocks, unterminated, stamp, settled = row
     seen = FileStamp(*map(int, stamp.split())) if stamp else None
-    return DeliveredPart(end, lines, unterminated=bool(unterminated)), seen, bool(settled)
+    part = DeliveredPart(end, lines, array("I", blocks), bool(unterminated))
+    if not part.has_all_blocks:
+        raise ValueError("there are more or fewer blocks")
+    return part, seen, bool(settled)
 
 
 def row_list(rows: Iterable[int]) -> str:

@@ -108,7 +108,17 @@ def test_an_unchanged_log_is_read_while_another_program_indexes(
     other.close()
 
 
-@pytest.mark.parametrize("damage", ["DELETE FROM trail", "DROP TABLE source", "DROP TABLE trail"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "DELETE FROM trail",
+        "DROP TABLE source",
+        "DROP TABLE trail",
+        "UPDATE source SET blocks = x'00'",
+        "UPDATE source SET blocks = x''",
+        "UPDATE source SET seen = 'x'",
+    ],
+)
 def test_a_half_made_index_is_made_again(log: Path, damage: str) -> None:
     indexed(log).close()
     connection = sqlite3.connect(database_of(log))
