@@ -104,8 +104,15 @@ class TrailIndex:
         return self._followers[0]
 
     def follower(self, row: int) -> LogFollower:
-        """Return the follower of the file that a row is of."""
-        return self._followers[row >> SOURCE_BITS]
+        """Return the follower of the file that a row is of.
+
+        Raises:
+            OutdatedIndex: There is no such file: the database is damaged.
+        """
+        try:
+            return self._followers[row >> SOURCE_BITS]
+        except (TypeError, IndexError) as error:
+            raise self.damaged(sqlite3.DatabaseError("a row is of no file")) from error
 
     @property
     def epoch(self) -> int:
