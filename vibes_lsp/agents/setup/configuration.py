@@ -16,11 +16,6 @@ from vibes_lsp.model.members import Members
 
 PROGRAM: Final = "vibes"
 """The name in a project's configuration: it is shared, and each machine has its own path."""
-_UNMARKED: Final = (
-    "#!/bin/sh\nvibes hook || true\n",
-    "#!/bin/sh\nvibes hook >/dev/null 2>&1 || true\n",
-)
-"""What the documentation showed before there was a command to write it."""
 
 
 class Configuration(Protocol):
@@ -75,7 +70,6 @@ def configuration_files(
             "#",
             first_line="#!/bin/sh\n",
             is_executable=True,
-            unmarked=_UNMARKED,
         )
         return [ConfigurationFile(path / event, scope, top, hook) for event in agent.events]
     if agent.form is Form.PLUGIN:

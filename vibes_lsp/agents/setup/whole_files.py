@@ -35,14 +35,12 @@ class WholeFile:
         comment: What starts a comment.
         first_line: A line before the mark, such as `#!/bin/sh` or `// @NAME`; empty for none.
         is_executable: Whether it needs the permission to be executed.
-        unmarked: Earlier texts, from before there was a mark.
     """
 
     body: str
     comment: str
     first_line: str = ""
     is_executable: bool = False
-    unmarked: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -83,6 +81,5 @@ class WholeFile:
 
     def _is_ours(self, text: str) -> bool:
         mark = _MARK.match(text)
-        if mark is None:
-            return text in self.unmarked
-        return hashlib.sha256(text[mark.end() :].encode()).hexdigest() == mark["digest"]
+        body = "" if mark is None else text[mark.end() :]
+        return mark is not None and hashlib.sha256(body.encode()).hexdigest() == mark["digest"]
