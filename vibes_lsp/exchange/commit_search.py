@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import lru_cache
 from itertools import groupby
 from typing import Final, Self
 
@@ -142,8 +143,7 @@ class CommitSearch:
         self._pending: dict[str, list[_Pending]] = defaultdict(list)
         self._boundary = repository.shallow_boundary()
         self._since = min((edit.moment for edit in edits), default=None)
-        self._texts: dict[str, Text | None] = {}
-        self._previous: dict[str, datetime] = {}
+        self._text = lru_cache(maxsize=_MAX_TEXTS)(self._read_text)
         self._repeated: dict[tuple[str, str | None], _RepeatedLines] = {}
         for number, edit in enumerate(edits):
             self._pending[edit.path].append(_Pending(number, edit))
@@ -207,48 +207,24 @@ class CommitSearch:
         ]
         text = self._text(file.blob)
         bases = [base for blob in file.before if (base := self._text(blob)) is not None]
-        previous = self._previous.get(file.path)
-        self._previous[file.path] = file.moment
         if not due or text is None or len(bases) < len(file.before):
             return
-        tried = [due]
-        if previous is not None:
-            recent = [pending_edit for pending_edit in due if pending_edit.dated.moment >= previous]
-            tried += [recent] if recent and len(recent) < len(due) else []
-        best: tuple[list[_Pending], Attribution] | None = None
-        for chosen in tried:
-            attribution = _attribute(chosen, bases, text, file.authored)
-            if best is None or (attribution.is_exact, attribution.claimed) > (
-                best[1].is_exact,
-                best[1].claimed,
-            ):
-                best = chosen, attribution
-            if attribution.is_exact and attribution.claimed:
-                break
-        if best is not None:
-            lines = list(_found_lines(best[0], best[1], file.commit, file.path, text))
-            repeated = frozenset(best[0][number].number for number in best[1].repeated)
-            if repeated:
-                repeated_lines = [
-                    found_lines for found_lines in lines if found_lines.edit in repeated
-                ]
-                lines = [found_lines for found_lines in lines if found_lines.edit not in repeated]
-                self._repeated[file.path, file.blob] = _RepeatedLines(repeated_lines, repeated)
-            yield from lines
-            self._settle(file.path, due, *best)
+        attribution = _attribute(due, bases, text, file.authored)
+        lines = list(_found_lines(due, attribution, file.commit, file.path, text))
+        repeated = frozenset(due[number].number for number in attribution.repeated)
+        if repeated:
+            repeated_lines = [found_lines for found_lines in lines if found_lines.edit in repeated]
+            lines = [found_lines for found_lines in lines if found_lines.edit not in repeated]
+            self._repeated[file.path, file.blob] = _RepeatedLines(repeated_lines, repeated)
+        yield from lines
+        self._settle(file.path, due, attribution)
 
-    def _settle(
-        self,
-        path: str,
-        due: Sequence[_Pending],
-        chosen: Sequence[_Pending],
-        attribution: Attribution,
-    ) -> None:
+    def _settle(self, path: str, due: Sequence[_Pending], attribution: Attribution) -> None:
         """Drop the edits that were found, and those that cannot be found any more."""
         claimed = {owner.edit for owner in attribution.owners if owner is not None}
         last = max(claimed, default=-1)
         done: set[int] = set()
-        for number, pending_edit in enumerate(chosen):
+        for number, pending_edit in enumerate(due):
             pending_edit.reason = NOT_FOUND
             if number in claimed:
                 done.add(pending_edit.number)
@@ -265,7 +241,6 @@ class CommitSearch:
             ):
                 self.reasons[pending_edit.number] = pending_edit.reason
                 done.add(pending_edit.number)
-        for pending_edit in due:
             pending_edit.versions += 1
             if pending_edit.versions >= _MAX_VERSIONS and pending_edit.number not in done:
                 self.reasons[pending_edit.number] = pending_edit.reason
@@ -274,19 +249,10 @@ class CommitSearch:
             pending_edit for pending_edit in self._pending[path] if pending_edit.number not in done
         ]
 
-    def _text(self, blob: str | None) -> Text | None:
+    def _read_text(self, blob: str | None) -> Text | None:
         """Return a version's text; None for one that is too large, binary or missing."""
-        if blob is None:
-            return None
-        if blob not in self._texts:
-            while len(self._texts) >= _MAX_TEXTS:
-                del self._texts[next(iter(self._texts))]
-            content = self._objects.contents(blob)
-            is_text = content is not None and b"\0" not in content
-            self._texts[blob] = (
-                Text.from_bytes(content) if content is not None and is_text else None
-            )
-        return self._texts[blob]
+        content = None if blob is None else self._objects.contents(blob)
+        return None if content is None or b"\0" in content else Text.from_bytes(content)
 
 
 def _compress(content: str | None) -> bytes | None:

@@ -48,23 +48,17 @@ def _older_edits(
 ) -> frozenset[int]:
     project = trail.directory.project
     older: set[int] = set()
-    starts: dict[str, datetime] = {}
     versions = _versions(repository, project, {edit.path for edit in edits.values()})
     while True:
         left = {number: edit for number, edit in edits.items() if number not in older}
-        begun = _session_starts(trail, left.values())
-        by_path: dict[str, dict[int, ImportedEdit]] = defaultdict(dict)
+        starts = _session_starts(trail, left.values())
+        by_path: dict[str, list[int]] = defaultdict(list)
         for number, edit in left.items():
-            session = None if edit.session is None else edit.session.id
-            if not older or (session and starts.get(session) != begun.get(session)):
-                by_path[edit.path][number] = edit
-        starts = begun
+            by_path[edit.path].append(number)
         newly_older: set[int] = set()
-        for path, edits_in_file in by_path.items():
+        for path, numbers in by_path.items():
             file = _FileVersions(repository, project, path, versions.get(path, ()))
-            newly_older |= {
-                number for number, edit in edits_in_file.items() if file.had(edit, starts)
-            }
+            newly_older.update(number for number in numbers if file.had(edits[number], starts))
         if not newly_older:
             return frozenset(older)
         older |= newly_older
