@@ -1,8 +1,9 @@
 """Find the lines that an agent's edit wrote: only added and changed ones, and never a guess. Pure.
 
-The methods in order: the payload's own diff; the text before and the replaced text; a unique match
-of the new text in the file; the text before and after. An edit that none of them decides is
-unresolved. Lines are compared as anchors see them (R14): a changed line end changes no line.
+The text before and after decide. Where the payload does not have both, its own diff, its patch or
+its new text is looked for in the file: at one place only, it gives the text before. An edit that
+none of them decides is unresolved. Lines are compared as anchors see them (R14): a changed line end
+changes no line.
 
 A unique match also has to be the only place where the tool could have replaced the old text. So a
 file that does not have the edit yet, or has it no longer, does not give wrong lines.
@@ -70,20 +71,14 @@ def resolve_edits(edits: Sequence[FileEdit], saved: str | None) -> list[Resolved
         saved: The file as it is now; None if there is none.
     """
     resolved: list[ResolvedEdit | None] = [None] * len(edits)
-    texts: list[str | None] = [None] * len(edits)
     current = saved
     for number in reversed(range(len(edits))):
-        texts[number] = current
         edited = resolved[number] = resolve_edit(edits[number], current)
         before = edits[number].before if edited is None else edited.before
         if edits[number].creates:
             current = None
         elif before is not None:
             current = before
-    for number, edit in enumerate(edits[1:], 1):
-        earlier = resolved[number - 1]
-        if resolved[number] is None and earlier is not None:
-            resolved[number] = resolve_from_before(edit, earlier.after, texts[number])
     return resolved
 
 
@@ -146,25 +141,6 @@ def why_unresolved(edit: FileEdit, current: str | None) -> str:
     if plain.new is not None and plain.new not in plain_text(current):
         return "the file does not have the new text"
     return "the new text is not at one place that is certain"
-
-
-def resolve_from_before(edit: FileEdit, before: str, after: str | None) -> ResolvedEdit | None:
-    """Return the lines of an edit that makes one text of another; None when it does not.
-
-    Args:
-        edit: The edit.
-        before: The text that may be the one before the edit.
-        after: The text after it.
-    """
-    if after is None:
-        return None
-    saved, before, after = after, plain_text(before), plain_text(after)
-    if edit.chunks:
-        if apply_chunks(before, edit.chunks) != after:
-            return None
-    elif edit.old is None or _text_after(replace(plain_edit(edit), before=before)) != after:
-        return None
-    return ResolvedEdit(saved, changed_ranges(before, after), "before and after", before)
 
 
 def changed_ranges(before: str, after: str) -> tuple[EditedRange, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from vibes_lsp.agents.agent import Scope, UserHome
@@ -37,7 +37,7 @@ class Fix:
 
     def as_json(self) -> Members:
         """Return the attributes by their names."""
-        return {"about": self.about, "message": self.message, "failed": self.failed}
+        return asdict(self)
 
 
 def apply_fixes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
 
 from vibes_lsp.model.members import Members
@@ -47,10 +47,4 @@ class Step:
 
     def as_json(self) -> Members:
         """Return the attributes by their names."""
-        return {
-            "group": self.group.value,
-            "about": self.about,
-            "health": self.health.value,
-            "message": self.message,
-            "hint": self.hint,
-        }
+        return asdict(self)

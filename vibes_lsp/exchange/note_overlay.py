@@ -6,7 +6,7 @@ source and never count as verified: a note is as untrusted as who pushed it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from vibes_lsp.agents.events import UNKNOWN
 from vibes_lsp.anchors.text import Text
@@ -44,12 +44,7 @@ class LineNote:
 
     def as_json(self) -> Members:
         """Return the author and the commit."""
-        return {
-            "tool": self.tool,
-            "model": self.model,
-            "conversation": self.conversation,
-            "commit": self.commit,
-        }
+        return asdict(self)
 
 
 def notes_of_lines(repository: Repository, file: BlamedFile) -> BroughtLines[LineNote] | None:
