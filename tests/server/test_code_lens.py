@@ -58,13 +58,22 @@ async def test_several_on_a_line_have_one(editor: Editor, project: Project) -> N
     (lens,) = await editor.lens_places(uri)
     late = await editor.client.code_lens_resolve_async(lens)
     assert late.command is not None
-    assert late.command.title.startswith("4 AI edits · latest ")
+    assert late.command.title.startswith("4 AI edits (1 claimed) · latest ")
     assert late.command.title.endswith(" ago · 4 not reviewed")
     (argument,) = late.command.arguments or []
     assert isinstance(argument, dict)
     assert set(ids) < set(argument["annotationIds"])
     shown = await editor.run(late.command.command, argument)
     assert shown["text"].count("# Annotation\n") == 4
+
+
+async def test_it_counts_what_is_only_claimed(editor: Editor, project: Project) -> None:
+    project.line("a.py", 4, 7, text=STORY)
+    bare = {"type": "line", "file_path": "a.py", "line_start": 4, "line_end": 4}
+    project.record({**bare, "action": "modify", "timestamp": "2026-02-04T10:00:00Z"})
+    uri = editor.open(project.file("a.py"))
+    ((line, title),) = await editor.lenses(uri)
+    assert (line, title.partition(" · ")[0]) == (4, "2 AI edits (1 claimed)")
 
 
 async def test_what_it_says_is_worked_out_when_it_is_resolved(

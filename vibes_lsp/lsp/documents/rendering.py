@@ -120,10 +120,11 @@ def lens_text(edits: Sequence[tuple[Placement, Members]], now: datetime) -> str:
         now: The time.
     """
     noun = "AI edit" if len(edits) == 1 else f"{len(edits)} AI edits"
+    claimed = sum(not placement.located.is_proven for placement, _ in edits)
     if any(facts.get("captured") for _, facts in edits):
         noun += " (captured)"
-    elif not any(placement.located.is_proven for placement, _ in edits):
-        noun += " (claimed)"
+    elif claimed:
+        noun += " (claimed)" if claimed == len(edits) else f" ({claimed} claimed)"
     parts = [noun]
     moment = max(placement.lineage.first.moment for placement, _ in edits)
     if any(facts["timestamp"] for _, facts in edits):
