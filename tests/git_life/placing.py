@@ -21,7 +21,7 @@ from tests.git_life.in_process import Committing, InProcessHook
 from tests.git_life.subject import Claim, Edit
 from vibes_lsp.anchors.align import came_from
 from vibes_lsp.anchors.create_anchors import make_context, range_hash
-from vibes_lsp.anchors.line_hashes import join_hashes
+from vibes_lsp.anchors.line_hashes import join_hashes, line_hash
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import HistoryUnavailable
 from vibes_lsp.git.line_origins import line_origins
@@ -249,7 +249,11 @@ class Records(TrailRecords):
     @override
     def line_hashes(self) -> AbstractSet[str]:
         """Return the hashes of the lines of all records."""
-        return {line for hunk in self._hunks.values() for line in hunk.known_hashes}
+        return {
+            line
+            for hunk in self._hunks.values()
+            for line in hunk.hashes or map(line_hash, (hunk.anchors.context or "").split("\n"))
+        }
 
 
 class Trail:
@@ -397,7 +401,7 @@ def late(
         since = min(edit.moment for edit in edits).replace(microsecond=0)
         try:
             blamed = line_origins(repository, prefix + path, head, since=since)
-            owners = committed.owners(head, path)
+            owners = committed.known_file(head, path).owners
         except HistoryUnavailable:  # a partial clone
             continue
         origins: list[Origin | None] = [

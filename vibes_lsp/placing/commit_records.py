@@ -218,9 +218,10 @@ class CommitRecords:
         Raises:
             HistoryUnavailable: Git fails.
         """
-        if commit in self.boundary or self._records.line_hashes().isdisjoint(
-            self._long(commit, name, numbers)
-        ):
+        wanted, recorded = self._long(commit, name, numbers), self._records.line_hashes()
+        if recorded is not None:
+            wanted &= recorded
+        if not wanted or commit in self.boundary:
             return {}
         if commit not in self._moves:
             key = f"moves {self._key} {commit}"

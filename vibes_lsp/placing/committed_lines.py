@@ -62,6 +62,8 @@ class FileInHead:
         since: The time before which no commit was asked; None if all were.
         is_asked: Whether git said where the lines come from. If not, a line is the edit's for sure
             only by a record of this very text.
+        is_nested: Whether commits of a repository that is not asked have it: then only what was
+            recorded with this very text is sure.
     """
 
     path: str
@@ -70,6 +72,7 @@ class FileInHead:
     origins: Sequence[LineOrigin | None] = ()
     since: datetime | None = None
     is_asked: bool = True
+    is_nested: bool = False
 
     @property
     def is_unread(self) -> bool:
@@ -101,20 +104,12 @@ class CommittedOwners:
         self._failed: set[tuple[str, str]] = set()
         self._changes: dict[str, Mapping[str, LastChange]] = {}
 
-    def owners(self, commit: str, path: str) -> Sequence[LineOwner | None]:
-        """Return whose each line of a file of a commit is; None where no record says it.
+    def known_file(self, commit: str, path: str) -> FileInHead:
+        """Return a file of a commit with the owners and origins of its lines.
 
         Args:
             commit: A full hash.
             path: Relative to the project.
-
-        Raises:
-            HistoryUnavailable: Git cannot read the file.
-        """
-        return self.known_file(commit, path).owners
-
-    def known_file(self, commit: str, path: str) -> FileInHead:
-        """Return a file of a commit with the owners and origins of its lines.
 
         Raises:
             HistoryUnavailable: Git cannot read the file.

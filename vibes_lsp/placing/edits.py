@@ -13,7 +13,7 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from vibes_lsp.anchors.create_anchors import Anchors
-from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
+from vibes_lsp.anchors.line_hashes import split_hashes
 from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.anchors.text import Text
 from vibes_lsp.model.members import Members, integer, text
@@ -97,11 +97,6 @@ class RecordedEdit(msgspec.Struct, frozen=True, gc=False):
     def range(self) -> AnchoredRange:
         """Its lines with their anchors."""
         return AnchoredRange(self.first + 1, self.first + self.count, self.anchors)
-
-    @property
-    def known_hashes(self) -> Iterable[str]:
-        """The hashes of its lines; of a record without them those of its first lines."""
-        return self.hashes or map(line_hash, (self.anchors.context or "").split("\n"))
 
     @property
     def is_deletion(self) -> bool:

@@ -55,8 +55,6 @@ def owned_text(
     waiting: CandidateEdits,
     claims: Sequence[RecordClaim] = (),
     elsewhere: LostBlocks | None = None,
-    *,
-    is_nested: bool = False,
 ) -> TextOwners:
     """Return whose each line of a text is.
 
@@ -66,10 +64,8 @@ def owned_text(
         waiting: The edits that lines may be of which no commit has.
         claims: The annotations of the file without line hashes, in the order of rank.
         elsewhere: What other files have lost.
-        is_nested: Whether commits of a repository that is not asked have the file: then only what
-            was recorded with this very text is sure.
     """
-    screen = _Screen(text, head, is_nested=is_nested)
+    screen = _Screen(text, head)
     screen.replay(waiting)
     screen.follow_moves(elsewhere or LostBlocks())
     screen.see_through_formatters()
@@ -86,8 +82,8 @@ class _Screen:
         new: The lines that HEAD does not have.
     """
 
-    def __init__(self, text: Text, head: FileInHead | None, *, is_nested: bool) -> None:
-        self._text, self._head, self._is_nested = text, head or FileInHead(""), is_nested
+    def __init__(self, text: Text, head: FileInHead | None) -> None:
+        self._text, self._head = text, head or FileInHead("")
         self._hashed = HashedText(text.lines)
         self.claims: dict[str, LocatedRange] = {}
         self._from_head = came_from(self._head.lines, text.lines)
@@ -207,7 +203,7 @@ class _Screen:
         """Whether no commit that is not asked can have taken away what was recorded with a text."""
         if self._head.is_unread:
             return False
-        return not self._is_nested or content in self._text.file_hashes
+        return not self._head.is_nested or content in self._text.file_hashes
 
     def _contradiction(self, place: LocatedRange, numbers: Iterable[int]) -> LocatedRange:
         """Return a place whose lines git has since before the edit, with the latest commit."""

@@ -72,7 +72,6 @@ class ProjectLocator:
         self._resolved_names: set[str] = set()
         self._use_cache = use_cache
         self._repository: Repository | None = None
-        self._head: str | None = None
         self._commits: CommitResolver | None = None
         self._owners: dict[str | None, ProjectOwners] = {}
         if use_git:
@@ -108,7 +107,6 @@ class ProjectLocator:
                 self._commits = CommitResolver(repository, directory.project, directory.log)
                 if self._use_cache:
                     repository.cache.use_saved(repository.root)
-        self._head = None if self._repository is None else self._repository.head()
 
     def close(self) -> None:
         """Close the cache and end git's process."""
@@ -119,10 +117,6 @@ class ProjectLocator:
     def repository(self) -> Repository | None:
         """The repository that the project is in, as of the last refresh."""
         return self._repository
-
-    def head(self) -> str | None:
-        """Return the commit of HEAD as of the last refresh; None without one."""
-        return self._head
 
     def nearest_commit(self, commits: Sequence[str]) -> str | None:
         """Return the nearest ancestor of HEAD; None if there is none or git fails (R7)."""
@@ -190,7 +184,8 @@ class ProjectLocator:
 
     def versions_of(self, path: str) -> Iterator[tuple[str, Text]]:
         """Yield the versions of a file that git has, newest first, each with its name then."""
-        repository, head = self._repository, self.head()
+        repository = self._repository
+        head = None if repository is None else repository.head()
         if repository is None or head is None:
             return
         prefix = repository.prefix_of(self.trail.directory.project)
@@ -213,6 +208,13 @@ class ProjectLocator:
             commit: The commit that has this text; by default it is the text on disk or on screen.
         """
         return self._owners_at(commit).locate(path, text)
+
+    def read_and_locate(self, path: str) -> tuple[Text, list[Placement]]:
+        """Return a file on disk and its annotations; nothing if it cannot be read."""
+        text = self._read(path)
+        if text is None or not self.may_be_annotated(path, text):
+            return text or Text(""), []
+        return text, self.locate(path, text)
 
     def locate_with_origins(
         self, path: str, text: Text

@@ -50,14 +50,12 @@ class KnownFile:
         waiting: The edits that lines may be of which no commit has.
         ids: The ids of all records that are known here.
         elsewhere: What other files have lost of which a block may be here.
-        is_nested: As for `line_owners.owned_text`.
     """
 
     head: FileInHead | None = None
     waiting: CandidateEdits = field(default_factory=lambda: CandidateEdits(()))
     ids: frozenset[str] = frozenset()
     elsewhere: LostBlocks = field(default_factory=LostBlocks)
-    is_nested: bool = False
 
     def owned(self, text: Text, claims: Sequence[RecordClaim] = ()) -> TextOwners:
         """Return whose each line of a text is; see `line_owners.owned_text`."""
@@ -69,9 +67,7 @@ class KnownFile:
         )
         snapshots = _with_text(waiting.snapshots, text)
         waiting = replace(waiting, snapshots=snapshots, state=None if is_of_text else state)
-        return owned_text(
-            text, self.head, waiting, claims, self.elsewhere, is_nested=self.is_nested
-        )
+        return owned_text(text, self.head, waiting, claims, self.elsewhere)
 
     def with_edits(self, edits: Sequence[RecordedEdit], text: Text) -> KnownFile:
         """Return it with edits that were just made; the text is the one that they made."""
@@ -224,11 +220,10 @@ class ProjectOwners:
         except HistoryUnavailable:
             head = FileInHead(path, is_asked=False)
         files = [self.records.file(name) for name in names]
-        if head is None or head.is_unread:
+        if head is None or head.is_unread or head.is_nested:
             # no commit says anything of the file, so no commit has its records
             everything = [edit for file in files for edit in file.edits]
-            known = self._known_file(head, everything, {}, ())
-            return replace(known, is_nested=self._is_nested(path))
+            return self._known_file(head, everything, {}, ())
         waiting = [edit for file in files for edit in file.waiting]
         lines = {edit: known for file in files for edit, known in file.lines.items()}
         return self._known_file(
@@ -265,15 +260,17 @@ class ProjectOwners:
         """
         if self._is_unread:
             raise HistoryUnavailable("git cannot read the commit of HEAD, or its log")
-        if self._committed is None or self._head is None or self._repository is None:
+        if self._repository is not None and self._committed is not None and self._head is not None:
+            for name in names:
+                if (file := self._committed.known_file(self._head, name)).lines:
+                    return file
+        if self._is_nested(names[0]):
+            return FileInHead(names[0], is_nested=True)
+        if self._repository is None or self._committed is None:
             return None
-        for name in names:
-            if (file := self._committed.known_file(self._head, name)).lines:
-                return file
-        is_elsewhere = self._is_nested(names[0]) or (
-            any(self.records.of_file(name) for name in names)
-            and self._repository.is_ignored(self._trail.directory.project / names[0])
-        )
+        is_elsewhere = any(
+            self.records.of_file(name) for name in names
+        ) and self._repository.is_ignored(self._trail.directory.project / names[0])
         return None if is_elsewhere else FileInHead(names[0])
 
     def _is_nested(self, path: str) -> bool:
@@ -308,7 +305,8 @@ class ProjectOwners:
             for line, kind, origin in zip(text.lines, owned.kinds, owned.origins, strict=True)
             if kind == LineKind.UNRECORDED and origin is None and is_long(line)
         }
-        wanted &= self.records.line_hashes()
+        if (recorded := self.records.line_hashes()) is not None:
+            wanted &= recorded
         if not wanted:
             return known
         waiting = replace(known.waiting, moved=self._moved(path, wanted))
@@ -328,7 +326,7 @@ class ProjectOwners:
 
     def may_own(self, text: Text) -> bool:
         """Whether lines of a file that no annotation names may be an edit's: one has its hash."""
-        hashes = self.records.line_hashes()
+        hashes = self.records.every_line_hash
         return any(is_long(line) and line_hash(line) in hashes for line in text.lines)
 
     def _moved(self, path: str, wanted: AbstractSet[str]) -> list[RecordedEdit]:

@@ -26,8 +26,11 @@ from vibes_lsp.placing.edits import OWNS_NOTHING, LoggedLines, RecordedEdit, log
 from vibes_lsp.store.files import open_file
 from vibes_lsp.trail.committed_waiting import read_uncommitted_waiting
 from vibes_lsp.trail.records import LogRecord
+from vibes_lsp.trail.rows import LogLineKind
 from vibes_lsp.trail.trail import Trail
 
+_MAX_DATED: Final = 20_000
+"""Annotations of which the oldest is looked for; a longer log is as old as the project."""
 _LINES_AT_ONCE: Final = 8_192
 _PART: Final = 1 << 20
 """Bytes of the log that are read at once."""
@@ -41,13 +44,13 @@ class LogSummary(msgspec.Struct, frozen=True, array_like=True, gc=False):
         lines: How many lines it has.
         size: How many bytes.
         oldest: When its oldest edit was made; None without edits.
-        hashes: The hashes of the lines of its records.
+        hashes: The hashes of the lines of its records; None if there are too many records.
     """
 
     lines: int
     size: int
     oldest: datetime | None
-    hashes: list[str]
+    hashes: list[str] | None
 
 
 class _LineMembers(msgspec.Struct, gc=False):
@@ -124,17 +127,18 @@ def _begins_with(file: BinaryIO, blob: str, size: int) -> bool:
 
 
 def _summarise(log: Iterable[bytes]) -> LogSummary:
-    lines, size = 0, 0
+    lines, size, count = 0, 0, 0
     oldest: datetime | None = None
     hashes: set[str] = set()
     for line in log:
         lines, size = lines + 1, size + len(line)
-        members = _members_of(line)
+        members = _members_of(line) if count <= _MAX_DATED else None
         if members is not None and members.type in (RecordType.LINE, RecordType.FUNCTION):
+            count += 1
             moment = parse_timestamp(members.timestamp or "") or _NEVER
             oldest = moment if oldest is None else min(oldest, moment)
             hashes.update(_hashes_of(members))
-    return LogSummary(lines, size, oldest, list(hashes))
+    return LogSummary(lines, size, oldest, list(hashes) if count <= _MAX_DATED else None)
 
 
 def _hashes_of(members: _LineMembers) -> Iterable[str]:
@@ -239,39 +243,51 @@ class TrailRecords:
             if record.is_annotation and not self._committed.has(record)
         )
 
-    def _after_log(self) -> Iterator[bytes]:
-        """Yield the lines of the log that HEAD's log may not have."""
-        lines = iter(self._lines_after_log())
-        while batch := list(islice(lines, _LINES_AT_ONCE)):
+    def _raw(self, lines: Iterable[int]) -> Iterator[bytes]:
+        """Yield lines of the log, given by number."""
+        numbers = iter(lines)
+        while batch := list(islice(numbers, _LINES_AT_ONCE)):
             yield from self._trail.log.raw_lines(batch)
 
     def _lines_after_log(self) -> list[int]:
-        """Return their numbers."""
+        """Return the numbers of the lines that HEAD's log may not have."""
         after = range(self._committed.lines + 1, self._trail.line_count + 1)
         return [*after, *self._trail.log.waiting_lines()]
 
-    def line_hashes(self) -> AbstractSet[str]:
-        """Return the hashes of the lines of all records."""
-        return self._dated[1]
+    def line_hashes(self) -> AbstractSet[str] | None:
+        """Return the hashes of the lines of all records; None if these are too many."""
+        return None if self._dated is None else self._dated[1]
 
     @cached_property
-    def _dated(self) -> tuple[datetime | None, AbstractSet[str]]:
-        """When the oldest edit was made, and the hashes of all lines."""
-        parts = [_summarise(self._after_log())]
+    def _dated(self) -> tuple[datetime | None, AbstractSet[str]] | None:
+        """When the oldest edit was made, and the hashes of all lines; None of too many records."""
+        if self._trail.annotation_count > _MAX_DATED:
+            return None
+        parts = [_summarise(self._raw(self._lines_after_log()))]
         if self._committed.summary is not None:
             parts.append(self._committed.summary)
+        if any(part.hashes is None for part in parts):
+            return None
         oldest = min((part.oldest for part in parts if part.oldest is not None), default=None)
-        return oldest, frozenset(chain.from_iterable(part.hashes for part in parts))
+        return oldest, frozenset(chain.from_iterable(part.hashes or () for part in parts))
+
+    @cached_property
+    def every_line_hash(self) -> AbstractSet[str]:
+        """The hashes of the lines of all records, however many these are."""
+        lines = map(_members_of, self._raw(self._trail.log.lines_of(LogLineKind.LINE)))
+        return {known for members in lines if members for known in _hashes_of(members)}
 
     def is_any_logged(self) -> bool:
         """Whether HEAD's log has a record, or a record names its commit."""
-        return bool(self._committed.lines or self._committed.ids) or any(
-            text(edit.members, "commit_hash") for edit in self.unwritten()
+        return (
+            bool(self._committed.lines or self._committed.ids)
+            or self._dated is None
+            or any(text(edit.members, "commit_hash") for edit in self.unwritten())
         )
 
     def oldest(self) -> datetime | None:
-        """Return when the oldest edit was made; None without edits."""
-        return self._dated[0]
+        """Return when the oldest edit was made; year 1 if that is not known."""
+        return _NEVER if self._dated is None else self._dated[0]
 
 
 def _members(records: Iterable[LogRecord]) -> Iterator[Members]:

@@ -400,6 +400,7 @@ def test_the_log_of_a_commit_is_the_beginning_of_the_one_on_disk(files: Files) -
     assert found == CommittedLog(lines=1)
     known, plain = TrailRecords(trail, found), TrailRecords(trail)
     assert (known.oldest(), known.line_hashes()) == (plain.oldest(), plain.line_hashes())
+    assert known.line_hashes() == known.every_line_hash
     log = trail.directory.log
     log.write_bytes(b"".join(reversed(log.read_bytes().splitlines(keepends=True))))
     trail.refresh()
