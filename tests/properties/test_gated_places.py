@@ -14,6 +14,7 @@ from tests.cli.gate_project import GateProject
 from tests.trails import OMIT
 from vibes_lsp.anchors.location import State
 from vibes_lsp.gate.annotations import AnnotationCollector
+from vibes_lsp.gate.changed_files import FileContents
 from vibes_lsp.git.project_files import read_source
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.store.audit_dir import AuditDir
@@ -90,7 +91,12 @@ def test_the_gate_finds_what_each_file_is_found_to_have(tmp_path: Path, seed: in
     trail = Trail(AuditDir(project.root / ".ai-audit"))
     trail.refresh()
     with ProjectLocator(trail) as locator:
-        at_once = found(placement for _, placement in AnnotationCollector(locator).collect())
+        at_once = found(
+            placement
+            for _, placement in AnnotationCollector(
+                locator, FileContents(locator.trail.directory.project)
+            ).collect()
+        )
         files = [*locator.annotated_files(), *locator.other_files()]
         one_by_one = found(
             each for path in files for each in locator.locate(path, read_source(project.root, path))

@@ -10,7 +10,6 @@ import os
 import stat
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -45,16 +44,16 @@ class AnnotationCollector:
 
     Attributes:
         locator: The locator of the project.
+        texts: The versions of files to search.
         files: The files to search, relative to the project; None for all.
         progress: Called as the work proceeds.
-        texts: The versions of files to search; by default only those on disk.
         unread: Files that could not be read, with the reason; filled by the other methods.
     """
 
     locator: ProjectLocator
+    texts: FileContents
     files: Collection[str] | None = None
     progress: Progress = field(default=lambda *_: None)
-    texts: FileContents | None = None
     unread: dict[str, str] = field(default_factory=dict)
 
     def collect(self) -> Iterator[tuple[Text, Placement]]:
@@ -102,8 +101,8 @@ class AnnotationCollector:
 
     def _in_head(self) -> Iterator[tuple[Text, Placement]]:
         """Yield the annotations found in HEAD's version of files that differ on disk."""
-        for path in () if self.texts is None else sorted(self.files or ()):
-            text = self._read(path, self._texts.in_head)
+        for path in sorted(self.files or ()):
+            text = self._read(path, self.texts.in_head)
             if text is not None:
                 placements = [
                     placement
@@ -117,7 +116,7 @@ class AnnotationCollector:
     ) -> Iterator[tuple[Text, Placement]]:
         """Yield lost annotations found when line ends or the encoding are read differently."""
         for path in files:
-            for text in self._texts.alternative_readings(path):
+            for text in self.texts.alternative_readings(path):
                 former = self.locator.names.former_paths(path)
                 for placement in self.locator.locate(path, text):
                     is_moved = placement.moved_from not in {None, *former}
@@ -133,7 +132,9 @@ class AnnotationCollector:
 
         Commit dates play no part: a branch can choose them.
         """
-        if self.texts is None or not files:  # to build the lineages of removed files takes long
+        if (
+            self.texts.changes is None or not files
+        ):  # to build the lineages of removed files takes long
             return
         anchored = (
             (placement, recorded)
@@ -157,9 +158,7 @@ class AnnotationCollector:
         self, annotated: Collection[str], found_ids: Collection[str]
     ) -> Iterator[Placement]:
         trail = self.locator.trail
-        for path in (
-            () if self.texts is None else dict.fromkeys(map(normal_path, trail.annotated_paths()))
-        ):
+        for path in dict.fromkeys(map(normal_path, trail.annotated_paths())):
             for lineage in () if path in annotated else trail.lineages_in(path):
                 if (
                     not lineage.superseded_by
@@ -167,10 +166,6 @@ class AnnotationCollector:
                     and lineage.current.id not in found_ids
                 ):
                     yield Placement(path, ShownLineage(lineage), NOT_FOUND)
-
-    @cached_property
-    def _texts(self) -> FileContents:
-        return self.texts or FileContents(self.locator.trail.directory.project)
 
     def _any_file_missing(self, annotated: Collection[str]) -> bool:
         """Whether an annotated file is missing: its lines may be in another file."""
@@ -232,7 +227,7 @@ class AnnotationCollector:
 
     def _read(self, path: str, read: Callable[[str], Text | None] | None = None) -> Text | None:
         try:
-            return (read or self._texts.on_disk)(path)
+            return (read or self.texts.on_disk)(path)
         except UnreadableFile as error:
             self.unread[path] = error.message
             return None

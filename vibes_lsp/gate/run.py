@@ -110,12 +110,8 @@ class _GateRun:
             replace(self._policy, enabled=False) if options.use_stored_scores else self._policy,
             None if options.all_records else self._reviewers.counts,
         )
-        self._texts = (
-            None
-            if inputs.changed_files is None
-            else FileContents(inputs.trail.directory.project, inputs.changed_files)
-        )
-        self._collector = AnnotationCollector(locator, self._files(), options.progress, self._texts)
+        self._texts = FileContents(inputs.trail.directory.project, inputs.changed_files)
+        self._collector = AnnotationCollector(locator, self._texts, self._files(), options.progress)
         self._tamper_checks = (
             None if inputs.trail_diff is None else TamperChecks(locator, inputs.trail_diff)
         )
@@ -181,8 +177,10 @@ class _GateRun:
     def _is_old(self, item: GateItem, content: Text) -> bool:
         """Whether the base's history contradicts a record too; true without a base."""
         base, placement = self._inputs.trail_diff, item.placement
-        if base is None or not self._is_as_in_base(placement.path, content):
-            return base is None
+        if base is None:
+            return True
+        if self._texts.in_base(placement.path).lines != content.lines:
+            return False
         key = placement.path, content.content
         if key not in self._old:
             placements = self._locator.locate(placement.path, content, base.commit)
@@ -190,12 +188,6 @@ class _GateRun:
                 old.lineage.first.id for old in placements if old.located.is_contradicted
             }
         return placement.lineage.first.id in self._old[key]
-
-    def _is_as_in_base(self, path: str, content: Text) -> bool:
-        """Whether a file has the lines of the base; true without a base."""
-        if self._inputs.trail_diff is None or self._texts is None:
-            return self._inputs.trail_diff is None
-        return self._texts.in_base(path).lines == content.lines
 
     def _is_gated(self, placement: Placement) -> bool:
         """Whether an annotation is tracked code that is neither deleted nor lost (R26, R27).
@@ -370,7 +362,7 @@ class _GateRun:
     def findings(self) -> Iterable[Finding]:
         """Return the findings about annotations and files; call it after `items`."""
         self._findings += self._missing_submodules()
-        for path in sorted(self._texts.differing if self._texts is not None else ()):
+        for path in sorted(self._texts.differing):
             self._findings.append(
                 Finding(catalogue.WORKTREE, "differs from HEAD; both versions are gated", path)
             )

@@ -18,7 +18,7 @@ from vibes_lsp.git.contributors import (
 from vibes_lsp.git.log_additions import ids_added
 from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.vocabulary import EdgeType
-from vibes_lsp.trail.records import Edge, LogRecord, read_edge
+from vibes_lsp.trail.records import LogRecord, read_edge
 from vibes_lsp.trail.trail import Trail
 
 
@@ -53,18 +53,12 @@ class TrailDiff:
         return record.line in self.new_lines
 
     @cached_property
-    def superseding_edges(self) -> tuple[Edge, ...]:
-        """The added `supersedes` edges."""
-        lines = self.trail.log.lines_of_edges(EdgeType.SUPERSEDES)
-        new = [line for line in lines if line in self.new_lines]
-        return tuple(map(read_edge, self.trail.log.records(new)))
-
-    @cached_property
     def superseded_ids(self) -> frozenset[str]:
         """The ids at both ends of the added `supersedes` edges."""
-        return frozenset(
-            end for edge in self.superseding_edges for end in (edge.source, edge.target)
-        )
+        lines = self.trail.log.lines_of_edges(EdgeType.SUPERSEDES)
+        new = self.trail.log.records([line for line in lines if line in self.new_lines])
+        edges = map(read_edge, new)
+        return frozenset(end for edge in edges for end in (edge.source, edge.target))
 
     @cached_property
     def commits_by_record(self) -> Mapping[str, frozenset[str]]:
