@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import pairwise
 from typing import Final
 
@@ -196,8 +195,7 @@ def collect_changes(
     if is_staged:
         diff_range = _with_index(diff_range)
         unsaved = None
-    moment = repository.commit_time(diff_range.head) if diff_range.head is not None else None
-    comparison = _Comparison(locator, repository, diff_range, moment, scorer, unsaved or {})
+    comparison = _Comparison(locator, repository, diff_range, scorer, unsaved or {})
     audit = locator.trail.directory.path.name
     files: list[ChangedFile] = []
     unreadable: list[str] = []
@@ -228,12 +226,11 @@ def _with_index(diff_range: DiffRange) -> DiffRange:
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    """Compares files; `moment` is the time of the later commit, None if that side is none."""
+    """Compares files."""
 
     locator: ProjectLocator
     repository: Repository
     diff_range: DiffRange
-    moment: datetime | None
     scorer: Scorer
     unsaved: Mapping[str, Text]
 

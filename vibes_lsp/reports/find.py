@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Final, TypeAlias
 
 from vibes_lsp.anchors.line_hashes import is_long, line_hash, split_hashes
-from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
 from vibes_lsp.git.project_files import read_source
 from vibes_lsp.model.members import Members, text
@@ -199,18 +198,7 @@ def placements_in(
     locator: ProjectLocator, path: str, scorer: Scorer
 ) -> list[tuple[Placement, Members]]:
     """Return the current annotations of a file, each also as JSON; none if it is unreadable."""
-    try:
-        text = read_source(locator.trail.directory.project, path)
-    except UnreadableFile:
-        return []
-    if not locator.may_be_annotated(path, text):
-        return []
-    return _current(locator, locator.locate(path, text), text, scorer)
-
-
-def _current(
-    locator: ProjectLocator, placements: Sequence[Placement], text: Text, scorer: Scorer
-) -> list[tuple[Placement, Members]]:
+    text, placements = locator.read_and_locate(path)
     report = PlacementReport(
         locator.trail, text, scorer=scorer, resolved_commits=locator.resolved_commits
     )

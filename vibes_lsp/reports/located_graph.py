@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
-from vibes_lsp.anchors.text import Text
-from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.git.project_files import read_content
 from vibes_lsp.placing.placements import Placement
 from vibes_lsp.placing.project_locator import ProjectLocator
 from vibes_lsp.reports.provenance_graph import GraphNode, ProvenanceGraph
@@ -20,7 +16,7 @@ def with_current_lines(graph: ProvenanceGraph, locator: ProjectLocator) -> Prove
     placements = {
         identifier: placement
         for path in paths
-        for placement in _placements(path, locator)
+        for placement in locator.read_and_locate(path)[1]
         for identifier in placement.lineage.ids
     }
     nodes = tuple(
@@ -28,14 +24,6 @@ def with_current_lines(graph: ProvenanceGraph, locator: ProjectLocator) -> Prove
         for node in graph.nodes
     )
     return replace(graph, nodes=nodes)
-
-
-def _placements(path: str, locator: ProjectLocator) -> Iterator[Placement]:
-    try:
-        content = read_content(locator.trail.directory.project, path)
-    except UnreadableFile:
-        return
-    yield from locator.locate(path, Text.from_bytes(content))
 
 
 def _located(node: GraphNode, placement: Placement) -> GraphNode:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from vibes_lsp.anchors.text import Text
 from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.git.project_files import read_content
+from vibes_lsp.git.project_files import read_source
 from vibes_lsp.model.members import JsonValue, Members
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.placing.project_locator import ProjectLocator
@@ -55,7 +54,7 @@ def current_state(locator: ProjectLocator, record: LogRecord) -> dict[str, str]:
     """
     path = locator.names.current_name(normal_path(record.text("file_path") or ""))
     try:
-        text = Text.from_bytes(read_content(locator.trail.directory.project, path))
+        text = read_source(locator.trail.directory.project, path)
     except UnreadableFile as error:
         return {"now": error.message}
     matching = (

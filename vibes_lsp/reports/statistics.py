@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from vibes_lsp.anchors.location import State
-from vibes_lsp.errors import UnreadableFile
-from vibes_lsp.git.project_files import count_foreign, read_source
+from vibes_lsp.git.project_files import count_foreign
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.tracking import Tracking
 from vibes_lsp.model.vocabulary import Action, RecordType
@@ -318,16 +317,9 @@ def _measured(locator: ProjectLocator) -> list[Placement]:
 
 def _code_in(locator: ProjectLocator, path: str) -> list[Placement]:
     """Return the current lines and functions of a file; none if it cannot be read."""
-    try:
-        text = read_source(locator.trail.directory.project, path)
-    except UnreadableFile:
-        return []
-    if not locator.may_be_annotated(path, text):
-        return []
+    _, placements = locator.read_and_locate(path)
     return [
-        placement
-        for placement in locator.locate(path, text)
-        if _is_lines(placement) or _is_function(placement)
+        placement for placement in placements if _is_lines(placement) or _is_function(placement)
     ]
 
 
