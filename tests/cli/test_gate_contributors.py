@@ -126,3 +126,28 @@ def test_an_address_names_the_reviewer_too(project: GateProject, run_vibes: RunV
     project.review(identifier, reviewer=f"B. E. <{BO[1]}>")
     project.commit("Review", by=BO)
     assert decisions(project.gate_json(run_vibes)) == RELEASED
+
+
+@pytest.mark.parametrize("command", ["gate", "check"])
+def test_a_branch_that_a_shallow_clone_cuts_is_not_judged(
+    project: GateProject, run_vibes: RunVibes, tmp_path: Path, command: str
+) -> None:
+    """Its first commit here, which is Bo's, seems to have written what Ada wrote before."""
+    project.repository.switch("side", create=True)
+    identifier = project.write()
+    project.commit("Code")
+    project.file("b.txt", "b\n")
+    project.commit("Something else", by=BO)
+    project.commit_review(identifier, AUTHOR)
+    project.repository.switch("main")
+    project.file("c.txt", "c\n")
+    base = project.commit("Meanwhile", by=_CY)
+    project.repository.switch("side")
+    project.repository.merge("main")
+    for depth, code in ((3, 2), (5, 1)):
+        clone = tmp_path / f"clone-{depth}"
+        source = f"file://{project.root}"
+        project.repository.git("clone", "--quiet", f"--depth={depth}", source, str(clone))
+        done = run_vibes(command, "--base", base, cwd=clone)
+        assert done.code == (code if command == "gate" or code == 2 else 0), done.err
+        assert ("git fetch --unshallow" in done.err) == (code == 2)

@@ -23,6 +23,7 @@ from vibes_lsp.checks.log_lines import LineSet, LinesOnDisk, lines_at
 from vibes_lsp.checks.policy_changes import check_policy
 from vibes_lsp.checks.reverted_records import Revert, Reverts
 from vibes_lsp.errors import BrokenBlob, HistoryUnavailable, MalformedJson
+from vibes_lsp.git.contributors import require_whole_branch
 from vibes_lsp.git.diff import TreeChange, tree_changes
 from vibes_lsp.git.file_changes import commits_by_file
 from vibes_lsp.git.log_additions import added_lines, record_id_of
@@ -78,12 +79,14 @@ def check_base(
         changes: What differs between the base and HEAD, if it is known.
 
     Raises:
-        HistoryUnavailable: There is no repository, or the revision names no commit.
+        HistoryUnavailable: There is no repository, the revision names no commit, or a shallow clone
+            lacks commits since then.
     """
     repository = context.repository
     if repository is None:
         raise HistoryUnavailable("--base requires a git repository", hint="run it in a work tree")
     revisions = Revisions(repository, repository.resolve(revision), repository.resolve("HEAD"))
+    require_whole_branch(repository, revisions.head, revisions.base)
     yield from _symbolic_links(context)
     before = policy_at(repository, context.directory, revisions.base)
     yield from check_policy(context, before, context.config, revisions.base)

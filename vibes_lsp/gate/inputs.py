@@ -21,6 +21,7 @@ from vibes_lsp.gate.annotations import is_behind_a_link
 from vibes_lsp.gate.catalogue import UNREAD, UNUSABLE, WORKTREE
 from vibes_lsp.gate.changed_files import ChangedFiles, is_of_the_trail
 from vibes_lsp.gate.trail_diff import TrailDiff
+from vibes_lsp.git.contributors import require_whole_branch
 from vibes_lsp.git.repository import open_repository
 from vibes_lsp.model.paths import normal_path
 from vibes_lsp.store.audit_dir import CONFIG_NAME, LOG_NAME
@@ -175,6 +176,7 @@ def load_inputs(trail: Trail, base: str | None) -> GateInputs:
     _require_prism(config, f"{directory.path.name}/{CONFIG_NAME} at {base[:60]}")
     head = repository.resolve("HEAD")
     commit = repository.merge_base(tip, head)
+    require_whole_branch(repository, head, commit)
     return GateInputs(
         trail,
         config,

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.git.process import run_git
+from vibes_lsp.errors import HistoryUnavailable, ShallowClone
+from vibes_lsp.git.process import run_git, unreadable_object
 from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.escaping import single_line
 
@@ -61,9 +61,26 @@ def commits_of(repository: Repository, head: str, base: str) -> list[str]:
     """Return the commits from `head` back that `base` does not have, newest first.
 
     Raises:
+        ShallowClone: The clone lacks some of them.
         HistoryUnavailable: Git fails.
     """
-    return run_git(repository.root, "rev-list", head, f"^{base}", "--").decode().split()
+    commits = run_git(repository.root, "rev-list", head, f"^{base}", "--").decode().split()
+    first = next(iter(repository.shallow_boundary().intersection(commits)), None)
+    if first is not None:
+        raise ShallowClone(
+            f"this shallow clone lacks the commits of the branch before {first[:8]}",
+            hint="fetch them: git fetch --unshallow",
+        )
+    return commits
+
+
+def require_whole_branch(repository: Repository, head: str, base: str) -> None:
+    """Raise `ShallowClone` if the clone lacks commits of a branch; see `commits_of`.
+
+    At the boundary of a shallow clone a commit seems to have added all that its ancestors did.
+    """
+    if repository.shallow_boundary():
+        commits_of(repository, head, base)
 
 
 def contributors_of(repository: Repository, commits: Iterable[str]) -> dict[str, Contributors]:
@@ -80,7 +97,7 @@ def contributors_of(repository: Repository, commits: Iterable[str]) -> dict[str,
     for commit in commits:
         content = repository.objects.raw_commit(commit)
         if content is None:
-            raise HistoryUnavailable(f"git cannot read commit {commit[:8]}")
+            raise unreadable_object(repository.root, f"commit {commit[:8]}")
         contributors[commit] = _contributors_in(content)
     return contributors
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Final, Self
 
 from vibes_lsp.errors import HistoryUnavailable
-from vibes_lsp.git.process import start_git
+from vibes_lsp.git.process import start_git, unreadable_object
 from vibes_lsp.patience import GIT
 
 _MAX_BYTES: Final = 64 << 20
@@ -234,7 +234,7 @@ class GitObjects:
         tree = self._object(f"{resolved.id}^{{tree}}") if resolved is not None else None
         for depth, name in enumerate(names, 1):
             if tree is None or tree.kind != b"tree":
-                raise HistoryUnavailable(f"git cannot read a folder of commit {commit}")
+                raise unreadable_object(self._root, f"a folder of commit {commit[:8]}")
             entry = _entry(tree.content, name, len(tree.id) // 2)
             if entry is None or entry.is_submodule or depth == len(names):
                 return entry
@@ -259,7 +259,7 @@ class GitObjects:
             return None
         content = self.contents(entry.id, limit)
         if content is None:
-            raise HistoryUnavailable(f"git cannot read a file of commit {commit}")
+            raise unreadable_object(self._root, f"a file of commit {commit[:8]}")
         return content
 
     def _object(self, name: str, limit: int | None = None) -> _Object | None:

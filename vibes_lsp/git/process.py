@@ -61,6 +61,7 @@ LOG_OPTIONS: Final = (
 _TRUSTED_SCOPES: Final = ("system", "global")
 _MISSING_OBJECTS: Final = (b"promisor", b"missing", b"unable to read", b"could not fetch")
 """What git says where a partial clone lacks an object."""
+_FETCH_OBJECTS: Final = "fetch the objects: git fetch --refetch --no-filter"
 _NO_WINDOW: Final[int] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """Windows opens a console for every program that a process without one starts."""
 _CHUNK: Final = 1 << 16
@@ -326,6 +327,15 @@ def _failure(folder: Path, stderr: bytes, arguments: Sequence[str]) -> HistoryUn
     if may_lack and is_partial_clone(folder.absolute()):
         return HistoryUnavailable(
             f"git {command} failed in a partial clone, which lacks objects{reason}",
-            hint="fetch them: git fetch --refetch --no-filter",
+            hint=_FETCH_OBJECTS,
         )
     return HistoryUnavailable(f"git {command} failed{reason}")
+
+
+def unreadable_object(folder: Path, what: str) -> HistoryUnavailable:
+    """Return the error of an object that git does not give; in a partial clone, with a remedy."""
+    is_partial = is_partial_clone(folder.absolute())
+    return HistoryUnavailable(
+        f"git cannot read {what}{' in this partial clone' if is_partial else ''}",
+        hint=_FETCH_OBJECTS if is_partial else "",
+    )

@@ -201,7 +201,7 @@ def test_an_error_in_a_partial_clone_says_what_to_fetch(
     clone = partial_clone(repository, tmp_path / "clone")
     with pytest.raises(HistoryUnavailable, match="partial clone") as raised:
         process.run_git(clone.path, "show", f"{first}:a.py")
-    assert raised.value.hint == "fetch them: git fetch --refetch --no-filter"
+    assert raised.value.hint == "fetch the objects: git fetch --refetch --no-filter"
     with pytest.raises(HistoryUnavailable) as raised:
         process.run_git(clone.path, "rev-parse", "--verify", "no-such-branch")
     assert "partial" not in raised.value.message
