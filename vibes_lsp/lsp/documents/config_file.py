@@ -52,10 +52,10 @@ def complete_config(ls: Server, uri: str, position: types.Position) -> types.Com
         return None
     from vibes_lsp.model.config_schema import suggestions_at  # noqa: PLC0415  # loads pydantic
 
-    source, line, before = _source(document, position)
+    source, line, before, offset = _source(ls, document, position)
     if len(source) > _MAX_TEXT:
         return types.CompletionList(is_incomplete=False, items=[])
-    cursor, suggestions = suggestions_at(source, before + len(_head(ls, line, position)))
+    cursor, suggestions = suggestions_at(source, offset)
     span = cursor.start - before, cursor.end - before
     replaced = range_in_line(line, position.line, span, ls.documents.encoding)
     is_quoted = source.startswith('"', cursor.start) and cursor.end > cursor.start
@@ -115,10 +115,9 @@ def _member_at(
     """Return the name or value at a position of a JSON text, and where it is; None elsewhere."""
     from vibes_lsp.model.json_positions import cursor_at  # noqa: PLC0415
 
-    source, line, before = _source(document, position)
+    source, line, before, offset = _source(ls, document, position)
     if len(source) > _MAX_TEXT:
         return None
-    offset = before + len(_head(ls, line, position))
     # a closing quote is a part, too
     cursors = (cursor_at(source, at) for at in (offset + 1, offset))
     cursor = next(
@@ -136,12 +135,10 @@ def _facts(node: SchemaNode) -> str:
     return SEPARATOR.join(filter(None, (node.type, default, required)))
 
 
-def _source(document: Document, position: types.Position) -> tuple[str, str, int]:
-    """Return a text with line feeds only, the line of a position, and its offset."""
+def _source(ls: Server, document: Document, position: types.Position) -> tuple[str, str, int, int]:
+    """Return a text with line feeds only, the line of a position, and the offsets of both."""
     lines: Sequence[str] = [*document.lines(1, document.length), ""]
     number = min(position.line, len(lines) - 1)
-    return "\n".join(lines), lines[number], sum(len(line) + 1 for line in lines[:number])
-
-
-def _head(ls: Server, line: str, position: types.Position) -> str:
-    return line[: to_characters(line, position.character, ls.documents.encoding)]
+    before = sum(len(line) + 1 for line in lines[:number])
+    column = to_characters(lines[number], position.character, ls.documents.encoding)
+    return "\n".join(lines), lines[number], before, before + column
