@@ -18,7 +18,7 @@ from vibes_lsp.attestation.tiers import ATTESTATION_NAMES, attestation_path
 from vibes_lsp.attestation.trusted_keys import read_trusted_keys
 from vibes_lsp.attestation.verification import read_envelope
 from vibes_lsp.checks.finding import Severity, pluralize
-from vibes_lsp.cli.cosign_options import CosignOptions, cosign_options
+from vibes_lsp.cli.cosign_options import CosignOptions
 from vibes_lsp.cli.keys import key_folder, keys_dir_option
 from vibes_lsp.cli.options import (
     audit_dir_option,
@@ -87,7 +87,9 @@ _SIGN_ANEW = "sign what is there now with `vibes attest`"
 @click.option(
     "--tag", metavar="NAME", help="Only create a signed git tag with the manifest's root."
 )
-@cosign_options
+@click.option("--cosign-url", metavar="URL", help="Signing endpoint of your tool.")
+@click.option("--cosign-key", metavar="KEY", help="Provider's private key on this machine.")
+@click.option("--cosign-keyid", metavar="ID", help="Id that it is published under.")
 @dry_run_option
 @keys_dir_option
 @audit_dir_option
@@ -101,7 +103,9 @@ def command(
     countersign: bool,
     disclose: str | None,
     tag: str | None,
-    cosigner: CosignOptions,
+    cosign_url: str | None,
+    cosign_key: str | None,
+    cosign_keyid: str | None,
     dry_run: bool,
     keys_dir: Path | None,
     audit_dir: Path | None,
@@ -118,6 +122,8 @@ def command(
     --disclosure FILE` checks it without the trail. A tag of --tag is signed by git, with GPG or SSH
     as the user's git configuration says; `vibes verify --tag NAME` checks it.
     """
+    cosigner = CosignOptions(cosign_url, cosign_key, cosign_keyid)
+    cosigner.check()
     refuse_combined(
         disclose=disclose is not None,
         tag=tag is not None,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import functools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import click
 
@@ -23,8 +22,6 @@ from vibes_lsp.attestation.trusted_keys import Role, TrustedKey, keys_for
 from vibes_lsp.cli.output import escape, print_warning
 from vibes_lsp.cli.project import now
 from vibes_lsp.errors import BadKey, VibesError
-
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 COSIGN_TOKEN: Final = "VIBES_COSIGN_TOKEN"
 
@@ -81,38 +78,6 @@ class CosignOptions:
             return envelope, None
         _refuse_bad(envelope, signature, trusted_keys)
         return envelope.with_signature(signature), signature.key_id
-
-
-def cosign_options(function: _F) -> _F:
-    """Add the options of `CosignOptions`, which the function gets as `cosigner`."""
-
-    @functools.wraps(function)
-    def wrapped(
-        *arguments: Any,
-        cosign_url: str | None,
-        cosign_key: str | None,
-        cosign_keyid: str | None,
-        **options: Any,
-    ) -> Any:
-        cosigner = CosignOptions(cosign_url, cosign_key, cosign_keyid)
-        cosigner.check()
-        return function(*arguments, cosigner=cosigner, **options)
-
-    decorated: Any = wrapped
-    for option in reversed(
-        (
-            click.option("--cosign-url", metavar="URL", help="Signing endpoint of your tool."),
-            click.option(
-                "--cosign-key",
-                metavar="KEY",
-                help="Provider's private key on this machine.",
-            ),
-            click.option("--cosign-keyid", metavar="ID", help="Id that it is published under."),
-        )
-    ):
-        decorated = option(decorated)
-    with_options: _F = decorated
-    return with_options
 
 
 def token_from(variable: str) -> str | None:

@@ -10,17 +10,8 @@ import click
 
 from vibes_lsp.errors import VibesError
 
-_LINE_OPTIONS: Final = {
-    "emacs": "+{line}",
-    "emacsclient": "+{line}",
-    "kak": "+{line}",
-    "micro": "+{line}",
-    "nano": "+{line}",
-    "nvim": "+{line}",
-    "vi": "+{line}",
-    "vim": "+{line}",
-}
-"""How editors take the line; other editors open the file at its beginning."""
+_WITH_LINES: Final = ("emacs", "emacsclient", "kak", "micro", "nano", "nvim", "vi", "vim")
+"""Editors that take the line as `+LINE`; others open the file at its beginning."""
 
 
 def open_in_editor(path: Path, line: int) -> None:
@@ -37,8 +28,7 @@ def open_in_editor(path: Path, line: int) -> None:
     if not editor:
         raise VibesError("no editor: set the environment variable EDITOR")
     program = Path(editor.split()[0]).name.removesuffix(".exe")
-    option = _LINE_OPTIONS.get(program)
-    command = editor if option is None else f"{editor} {option.format(line=line)}"
+    command = f"{editor} +{line}" if program in _WITH_LINES else editor
     try:
         click.edit(editor=command, filename=str(path))
     except click.ClickException as error:

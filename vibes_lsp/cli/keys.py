@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import secrets
 import sys
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Final
 
 import click
 
@@ -40,17 +39,12 @@ from vibes_lsp.store.files import read_file
 PASSPHRASE_VARIABLE: Final = "VIBES_KEY_PASSPHRASE"
 _KEYRING_SERVICE: Final = "vibes"
 
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def keys_dir_option(function: _F) -> _F:
-    """Add `--keys-dir DIR`."""
-    return click.option(
-        "--keys-dir",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="Folder of keys.  [default: ~/.vibescheck/keys]",
-    )(function)
+keys_dir_option: Final = click.option(
+    "--keys-dir",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Folder of keys.  [default: ~/.vibescheck/keys]",
+)
 
 
 def key_folder(keys_dir: Path | None) -> Path:
@@ -259,34 +253,18 @@ def list_command(keys_dir: Path | None, as_json: bool) -> None:
 
 @command.command("export", epilog=examples("vibes keys export --openssh"))
 @click.option("--openssh", is_flag=True, help="OpenSSH encoding.  [default: PEM]")
-@click.option("--private", is_flag=True, help="The private key; needs --output.")
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="File to write.")
 @keys_dir_option
-def export_command(
-    openssh: bool, private: bool, output: Path | None, keys_dir: Path | None
-) -> None:
+def export_command(openssh: bool, output: Path | None, keys_dir: Path | None) -> None:
     """Print your public key for those who verify."""
-    folder = key_folder(keys_dir)
-    if private:
-        if output is None:
-            raise click.UsageError("a private key is written to a file only: give --output")
-        _refuse_existing(output)
-        key, secret = _load_with_passphrase(folder / PRIVATE_KEY_NAME)
-        encode = key.openssh if openssh else key.pem
-        write_key_file(output, encode(secret), mode=0o600)
-        return
-    public = load_public_key(folder / PUBLIC_KEY_NAME)
+    public = load_public_key(key_folder(keys_dir) / PUBLIC_KEY_NAME)
     text = public.openssh + "\n" if openssh else public.pem
     if output is None:
         print_line(text.removesuffix("\n"))
+    elif output.exists():
+        raise VibesError(f"{output} exists", hint="name another file")
     else:
-        _refuse_existing(output)
         write_key_file(output, text.encode())
-
-
-def _refuse_existing(path: Path) -> None:
-    if path.exists():
-        raise VibesError(f"{path} exists", hint="name another file")
 
 
 @command.command(

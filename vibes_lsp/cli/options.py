@@ -56,42 +56,34 @@ def examples(*lines: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
-def audit_dir_option(function: _F) -> _F:
-    """Add `--audit-dir DIR`."""
-    return click.option(
-        "--audit-dir",
-        type=click.Path(path_type=Path),
-        metavar="DIR",
-        help="Audit directory.  [default: nearest .ai-audit/]",
-    )(function)
-
-
-def json_option(function: _F) -> _F:
-    """Add `--json`."""
-    return click.option("--json", "as_json", is_flag=True, help="JSON output.")(function)
-
-
-def sarif_option(function: _F) -> _F:
-    """Add `--sarif`."""
-    return click.option("--sarif", is_flag=True, help="SARIF 2.1.0 output for code scanning.")(
-        function
-    )
-
-
-def git_option(function: _F) -> _F:
-    """Add `--no-git`, with the name `git`."""
-    return click.option(
-        "--no-git",
-        "git",
-        flag_value=False,
-        default=True,
-        help="Answers from the files and the trail alone.",
-    )(function)
-
-
-def dry_run_option(function: _F) -> _F:
-    """Add `--dry-run`."""
-    return click.option("--dry-run", is_flag=True, help="Preview without any change.")(function)
+audit_dir_option: Final = click.option(
+    "--audit-dir",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Audit directory.  [default: nearest .ai-audit/]",
+)
+json_option: Final = click.option("--json", "as_json", is_flag=True, help="JSON output.")
+sarif_option: Final = click.option(
+    "--sarif", is_flag=True, help="SARIF 2.1.0 output for code scanning."
+)
+git_option: Final = click.option(
+    "--no-git",
+    "git",
+    flag_value=False,
+    default=True,
+    help="Answers from the files and the trail alone.",
+)
+dry_run_option: Final = click.option("--dry-run", is_flag=True, help="Preview without any change.")
+model_option: Final = click.option("--model", metavar="TEXT", help="Part of the model name.")
+tool_option: Final = click.option("--tool", metavar="TEXT", help="Part of the tool name.")
+prompt_option: Final = click.option("--prompt", metavar="TEXT", help="Part of the prompt.")
+session_option: Final = click.option("--session", metavar="ID", help="Session id or its beginning.")
+band_option: Final = click.option(
+    "--band", type=click.Choice([band.value for band in Band]), help="Risk band."
+)
+file_option: Final = click.option(
+    "--file", type=click.Path(path_type=Path), metavar="PATH", help="File or folder."
+)
 
 
 def limit_option(what: str, *, default: int, largest: int | None = None) -> Callable[[_F], _F]:
@@ -110,26 +102,6 @@ def limit_option(what: str, *, default: int, largest: int | None = None) -> Call
         metavar="N",
         help=f"Maximum number of {what}.",
     )
-
-
-def model_option(function: _F) -> _F:
-    """Add `--model TEXT`."""
-    return click.option("--model", metavar="TEXT", help="Part of the model name.")(function)
-
-
-def tool_option(function: _F) -> _F:
-    """Add `--tool TEXT`."""
-    return click.option("--tool", metavar="TEXT", help="Part of the tool name.")(function)
-
-
-def prompt_option(function: _F) -> _F:
-    """Add `--prompt TEXT`."""
-    return click.option("--prompt", metavar="TEXT", help="Part of the prompt.")(function)
-
-
-def session_option(function: _F) -> _F:
-    """Add `--session ID`."""
-    return click.option("--session", metavar="ID", help="Session id or its beginning.")(function)
 
 
 def since_option(what: str) -> Callable[[_F], _F]:
@@ -162,17 +134,3 @@ def _parse_since(text: str) -> datetime:
             f"invalid date {text!r} for --since: expected a date such as 2026-02-03,"
             " a time such as 2026-02-03T10:00Z, or an age such as '2 days ago' or 2d"
         ) from None
-
-
-def band_option(function: _F) -> _F:
-    """Add `--band BAND`."""
-    return click.option(
-        "--band", type=click.Choice([band.value for band in Band]), help="Risk band."
-    )(function)
-
-
-def file_option(function: _F) -> _F:
-    """Add `--file PATH`, a file or folder of the project."""
-    return click.option(
-        "--file", type=click.Path(path_type=Path), metavar="PATH", help="File or folder."
-    )(function)

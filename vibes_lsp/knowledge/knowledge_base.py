@@ -222,7 +222,7 @@ class KnowledgeBase:
             raise InvalidObject(f"{prefix}{error.message}") from None
         if knowledge_object.id != identifier:
             raise InvalidObject(f"{name}: id: expected {identifier}, as its file is named")
-        if kind is Kind.PENDING:  # whatever the file says, which anybody can write
+        if kind is Kind.PENDING:  # anybody can write another status into the file
             return knowledge_object.model_copy(update={"status": "pending"})
         return knowledge_object
 
