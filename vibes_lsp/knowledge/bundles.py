@@ -52,23 +52,6 @@ OnConflict: TypeAlias = Literal["skip", "overwrite", "fail"]
 
 
 @dataclass(frozen=True, slots=True)
-class ExportedBundle:
-    """A bundle that was written.
-
-    Attributes:
-        path: The archive.
-        files: How many files it has.
-        size: Its size in bytes.
-        bundle_id: A hash of the hashes of its files.
-    """
-
-    path: Path
-    files: int
-    size: int
-    bundle_id: str
-
-
-@dataclass(frozen=True, slots=True)
 class CheckedBundle:
     """What an import would do.
 
@@ -89,23 +72,6 @@ class CheckedBundle:
     issues: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ImportedBundle:
-    """What an import did, as paths.
-
-    Attributes:
-        written: The new files.
-        overwritten: Those that replaced another content.
-        skipped: Those that conflict and were left out.
-        identical: Those that were there.
-    """
-
-    written: tuple[str, ...]
-    overwritten: tuple[str, ...]
-    skipped: tuple[str, ...]
-    identical: tuple[str, ...]
-
-
 def export_bundle(
     knowledge: KnowledgeBase,
     target: Path,
@@ -113,7 +79,7 @@ def export_bundle(
     actor: str,
     now: datetime,
     with_decisions: bool = True,
-) -> ExportedBundle:
+) -> dict[str, Any]:
     """Write all objects and settings to an archive, which replaces an older bundle at most.
 
     Args:
@@ -123,6 +89,9 @@ def export_bundle(
         now: When.
         with_decisions: Whether to include decisions; version 1.4 and newer of the reference
             implementation refuses them.
+
+    Returns:
+        How many files and bytes it has, and a hash of the hashes of its files.
 
     Raises:
         RefusedWrite: The target is another file than a bundle, or in a folder of records.
@@ -147,7 +116,7 @@ def export_bundle(
             raise RefusedWrite(f"cannot write {target}: no such folder")
         replace_file(write_temporary(folder, archive), target)
         change.record("bundle.export", [], {"path": target.name, "files": len(contents)})
-    return ExportedBundle(target, len(contents), len(archive), _bundle_id(hashes))
+    return {"files": len(contents), "bytes": len(archive), "bundle_id": _bundle_id(hashes)}
 
 
 def _check_target(target: Path) -> None:
@@ -216,8 +185,8 @@ def import_bundle(
     actor: str,
     now: datetime,
     on_conflict: OnConflict = "skip",
-) -> ImportedBundle:
-    """Import the files of a bundle.
+) -> dict[str, Any]:
+    """Import the files of a bundle, and return what became of them.
 
     Args:
         knowledge: The knowledge base.
@@ -256,17 +225,24 @@ def import_bundle(
             "decided": _decisions(checked.new),
         }
         change.record("bundle.import", [path.name], details)
-    return ImportedBundle(checked.new, overwritten, skipped, checked.identical)
+    return {
+        "imported": len(checked.new),
+        "skipped": len(skipped),
+        "overwritten": len(overwritten),
+        "written": [*checked.new, *overwritten],
+        "skipped_conflicts": list(skipped),
+        "on_conflict": on_conflict,
+    }
 
 
 def _contents(knowledge: KnowledgeBase, *, with_decisions: bool) -> Iterator[tuple[str, bytes]]:
     for kind in KINDS:
         if kind is Kind.DECISION and not with_decisions:
             continue
-        for file in knowledge.files(kind):
-            paths = [knowledge.file_of(kind, file.id)]
+        for identifier in knowledge.ids(kind):
+            paths = [knowledge.file_of(kind, identifier)]
             if kind is Kind.SOURCE:
-                paths.append(knowledge.content_file(file.id))
+                paths.append(knowledge.content_file(identifier))
             for path in paths:
                 content = read_file(path, limit=MAX_SOURCE)
                 if content is not None and not path.is_symlink():

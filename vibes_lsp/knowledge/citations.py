@@ -181,14 +181,8 @@ def _citations(
     project: Path, objects: Mapping[Kind, Mapping[str, Members]]
 ) -> dict[str, list[Citation]]:
     evidence_by_id, paths = objects[Kind.EVIDENCE], dict[str, str | None]()
-    is_any_replaced = any(evidence.get("replaces") for evidence in evidence_by_id.values())
     claims = _citing(
-        (
-            claim["id"],
-            current_evidence(claim["evidence"], evidence_by_id)
-            if is_any_replaced
-            else claim["evidence"],
-        )
+        (claim["id"], current_evidence(claim["evidence"], evidence_by_id))
         for claim in objects[Kind.CLAIM].values()
         if claim["status"] not in CLOSED
     )

@@ -9,7 +9,7 @@ from typing import Any, Final, get_args
 
 from vibes_lsp.knowledge.citations import KnowledgeSnapshot
 from vibes_lsp.knowledge.mentions import NamedObject
-from vibes_lsp.knowledge.objects import MODELS, Kind, ProposalKind, kind_and_id
+from vibes_lsp.knowledge.objects import MODELS, Kind, kind_and_id, proposed_kind
 
 _LINK: Final = re.compile(r"\[\[([\w.-]*)$")
 _MEMBER: Final = re.compile(r"^(\s*)(?:- )?(\w+):(.*)$")
@@ -133,10 +133,7 @@ def _kind_at(path: str, before: Sequence[str], indent: int) -> Kind | None:
     if named is None or not indent:
         return None if named is None else named[0]
     kind_match = _KIND.search("\n".join(before[:_MAX_LINES]))
-    try:
-        return None if kind_match is None else ProposalKind(kind_match[1]).kind
-    except ValueError:
-        return None
+    return None if kind_match is None else proposed_kind(kind_match[1])
 
 
 def _words(kind: Kind, member: str) -> tuple[str, ...]:

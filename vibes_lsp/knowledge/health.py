@@ -15,7 +15,7 @@ from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
 from vibes_lsp.knowledge.method_parameters import STALE_DAYS
 from vibes_lsp.knowledge.object_format import MemberPath
 from vibes_lsp.knowledge.object_index import ObjectIndex
-from vibes_lsp.knowledge.objects import CLOSED, Kind, ProposalKind
+from vibes_lsp.knowledge.objects import CLOSED, Kind, proposed_kind
 from vibes_lsp.knowledge.sources import verify_sources
 
 Severity: TypeAlias = Literal["error", "warning", "info"]
@@ -236,13 +236,13 @@ def _decision_findings(knowledge: KnowledgeBase, index: ObjectIndex) -> Iterator
             message = f"proposal {decision['id']} is in proposed/ and in decided/"
             yield HealthFinding("error", "proposal_twice", message, (decision["id"],))
     for (noun, identifier), proposal in approved.items():
-        kind = _kind(noun)
+        kind = proposed_kind(noun)
         if kind is not None and not knowledge.exists(kind, identifier):
             message = f"proposal {proposal} is approved, but {noun} {identifier} is missing"
             yield HealthFinding("error", "approved_without_object", message, (proposal, identifier))
     for decision in rejected:
         noun, identifier = decision["kind"], str(decision["payload"].get("id"))
-        kind = _kind(noun)
+        kind = proposed_kind(noun)
         members = None if kind is None else index.get(kind, identifier)
         if members is not None and (noun, identifier) not in approved and _is_of(members, decision):
             message = f"proposal {decision['id']} is rejected, but {noun} {identifier} exists"
@@ -255,13 +255,6 @@ def _is_of(members: dict[str, Any], decision: dict[str, Any]) -> bool:
     """Return whether an object says what a proposal says."""
     names = ("text", "title", "name", "source", "target")
     return all(members.get(name) == decision["payload"].get(name) for name in names)
-
-
-def _kind(noun: str) -> Kind | None:
-    try:
-        return ProposalKind(noun).kind
-    except ValueError:
-        return None
 
 
 def _log_findings(knowledge: KnowledgeBase) -> Iterator[HealthFinding]:

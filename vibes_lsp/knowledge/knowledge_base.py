@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Final
@@ -29,6 +28,7 @@ from vibes_lsp.knowledge.object_format import (
 from vibes_lsp.knowledge.objects import (
     Kind,
     KnowledgeObject,
+    Proposal,
     ending_of,
     is_id_of,
     parse_object,
@@ -88,19 +88,6 @@ class KnowledgeConfig(BaseModel):
     review: ReviewConfig = ReviewConfig()
 
 
-@dataclass(frozen=True, slots=True)
-class ObjectFile:
-    """An object's file.
-
-    Attributes:
-        kind: The kind.
-        id: The id that its name gives.
-    """
-
-    kind: Kind
-    id: str
-
-
 class KnowledgeBase:
     """A knowledge base.
 
@@ -152,21 +139,34 @@ class KnowledgeBase:
             raise InvalidObject(f"{kind.noun} id: expected letters, digits, '-', '_' and '.'")
         return self.path / path_of(kind, identifier)
 
-    def files(self, kind: Kind) -> Iterator[ObjectFile]:
-        """Yield the files of a kind, in no order; names that are no ids are left out."""
-        for name in self.file_stamps(kind):
-            identifier = self.id_of(kind, name)
-            if identifier is not None:
-                yield ObjectFile(kind, identifier)
+    def ids(self, kind: Kind) -> list[str]:
+        """Return the ids that the files of a kind give; names that are no ids are left out."""
+        identifiers = (self.id_of(kind, name) for name in self.file_stamps(kind))
+        return sorted(identifier for identifier in identifiers if identifier is not None)
+
+    def proposals(self, kind: Kind) -> Iterator[Proposal]:
+        """Yield the valid proposals that wait or are decided, the oldest first."""
+        for identifier in self.ids(kind):
+            with suppress(InvalidObject, UnreadableFile):
+                proposal = self.read(kind, identifier)
+                if isinstance(proposal, Proposal):
+                    yield proposal
 
     def file_stamps(self, kind: Kind) -> dict[str, FileStamp]:
         """Return the stamp of each file of a kind by its name, which need not give an id.
 
         A folder that is a link has no files.
         """
-        with suppress(OSError), _open_folder(self.path / kind) as folder:
-            return _source_stamps(folder) if kind is Kind.SOURCE else _stamps(folder)
-        return {}
+        folder, stamps = self.path / kind, dict[str, FileStamp]()
+        with suppress(OSError):
+            if folder.is_symlink():
+                return {}
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    status = _status_of(kind, entry)
+                    if status is not None:
+                        stamps[entry.name] = stamp_of(status)
+        return stamps
 
     def name_of(self, kind: Kind, identifier: str) -> str:
         """Return the name of an object's file, or of its folder for a source."""
@@ -361,63 +361,15 @@ def create_knowledge_base(project: Path, *, agent: str | None = None) -> Knowled
     return knowledge
 
 
-@contextmanager
-def _open_folder(folder: Path) -> Iterator[int | str]:
-    """Yield what `os.scandir` takes: short names below an open folder save a third of the time.
-
-    Raises:
-        OSError: There is no such folder, or it is a link.
-    """
-    if os.scandir not in os.supports_fd:
-        if folder.is_symlink():
-            raise NotADirectoryError(folder)
-        yield str(folder)
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+def _status_of(kind: Kind, entry: os.DirEntry[str]) -> os.stat_result | None:
+    """Return the status of an object's file in the folder of its kind; None if it is gone."""
     try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
-
-
-def _stamps(folder: int | str) -> dict[str, FileStamp]:
-    """Return the stamps of files by name, in a loop that runs for each answer.
-
-    Raises:
-        OSError: The folder cannot be read.
-    """
-    stamps = {}
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            try:
-                status = entry.stat(follow_symlinks=False)
-            except OSError:  # removed meanwhile
-                continue
-            stamps[entry.name] = stamp_of(status)
-    return stamps
-
-
-def _source_stamps(folder: int | str) -> dict[str, FileStamp]:
-    """Return the stamps of the files `meta.yaml` by the names of their folders.
-
-    Raises:
-        OSError: The folder cannot be read.
-    """
-    stamps = {}
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            try:
-                if entry.is_symlink():
-                    continue
-                if isinstance(folder, int):
-                    path = f"{entry.name}/meta.yaml"
-                    status = os.stat(path, dir_fd=folder, follow_symlinks=False)
-                else:
-                    status = os.lstat(f"{entry.path}{os.sep}meta.yaml")
-            except OSError:  # removed meanwhile
-                continue
-            stamps[entry.name] = stamp_of(status)
-    return stamps
+        if kind is not Kind.SOURCE:
+            return entry.stat(follow_symlinks=False)
+        is_link = entry.is_symlink()
+        return None if is_link else os.lstat(f"{entry.path}{os.sep}meta.yaml")
+    except OSError:
+        return None
 
 
 def _load(kind: Kind, content: bytes, name: str) -> Any:

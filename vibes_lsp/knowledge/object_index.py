@@ -110,11 +110,14 @@ class ObjectIndex:
             for name in files.keys() - stamps.keys():
                 del files[name]
                 changed = True
-            for name in sorted(stamps):
-                known, identifier = files.get(name), self.knowledge.id_of(kind, name)
-                if identifier is None or (known is not None and known.stamp == stamps[name]):
+            for name, stamp in sorted(stamps.items()):
+                known = files.get(name)
+                if known is not None and known.stamp == stamp:
                     continue
-                read = self._read(kind, identifier, stamps[name], known)
+                identifier = self.knowledge.id_of(kind, name)
+                if identifier is None:
+                    continue
+                read = self._read(kind, identifier, stamp, known)
                 if read is not None:
                     files[name] = read
                     changed = changed or known is None or read.digest != known.digest

@@ -83,6 +83,11 @@ class ProposalKind(StrEnum):
         return next(kind for kind, noun in _NOUNS.items() if noun == self.value)
 
 
+def proposed_kind(noun: str) -> Kind | None:
+    """Return the kind of what a proposal creates; None for a kind of newer versions."""
+    return next((kind.kind for kind in ProposalKind if kind == noun), None)
+
+
 SourceType: TypeAlias = Literal[
     "file", "url", "transcript", "message", "commit", "issue",
     "screenshot", "pdf", "audio", "video", "folder",

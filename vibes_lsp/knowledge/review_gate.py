@@ -238,13 +238,8 @@ class ReviewGate:
 
     def pending(self) -> list[Proposal]:
         """Return the proposals that wait for a decision, the oldest first."""
-        proposals: list[Proposal] = []
-        for file in sorted(self._knowledge.files(Kind.PENDING), key=lambda file: file.id):
-            with suppress(VibesError):
-                proposal = self._knowledge.read(Kind.PENDING, file.id)
-                if isinstance(proposal, Proposal) and self._knowledge.is_waiting(proposal.id):
-                    proposals.append(proposal)
-        return proposals
+        proposals = self._knowledge.proposals(Kind.PENDING)
+        return [proposal for proposal in proposals if self._knowledge.is_waiting(proposal.id)]
 
     def approval_errors(self, kind: ProposalKind, pending: Proposal, now: datetime) -> list[str]:
         """Return why a proposal cannot be approved: rules that it breaks now, or a taken id.
@@ -353,11 +348,11 @@ class ReviewGate:
 
     def _waiting_ids(self, start: str) -> Iterator[str]:
         """Yield the ids with some start that proposals wish for; parses only files that have it."""
-        for file in self._knowledge.files(Kind.PENDING):
+        for identifier in self._knowledge.ids(Kind.PENDING):
             with suppress(VibesError):
-                content = self._knowledge.read_bytes(Kind.PENDING, file.id) or b""
+                content = self._knowledge.read_bytes(Kind.PENDING, identifier) or b""
                 if start.encode() in content:
-                    proposal = self._knowledge.parse(Kind.PENDING, file.id, content)
+                    proposal = self._knowledge.parse(Kind.PENDING, identifier, content)
                     if isinstance(proposal, Proposal):
                         yield str(proposal.payload.get("id"))
 
@@ -401,15 +396,8 @@ class ReviewGate:
             return False
         return not any(
             decided.status == "approved" and decided.payload.get("id") == existing.id
-            for decided in self._decisions()
+            for decided in self._knowledge.proposals(Kind.DECISION)
         )
-
-    def _decisions(self) -> Iterator[Proposal]:
-        for file in self._knowledge.files(Kind.DECISION):
-            with suppress(VibesError):
-                decided = self._knowledge.read(Kind.DECISION, file.id)
-                if isinstance(decided, Proposal):
-                    yield decided
 
 
 def _decide(

@@ -5,34 +5,16 @@ from __future__ import annotations
 import re
 import uuid
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from vibes_lsp.errors import InvalidObject, UnknownId, VibesError
 from vibes_lsp.knowledge.changes import Change, changing
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase
-from vibes_lsp.knowledge.objects import Kind, Page, Proposal, ProposalKind, Session
+from vibes_lsp.knowledge.objects import Kind, Page, Proposal, Session, proposed_kind
 from vibes_lsp.knowledge.review_gate import ReviewGate
 
 _LINK: Final = re.compile(r"- \[\[[^\[\]]+\]\]")
-
-
-@dataclass(frozen=True, slots=True)
-class Crystallized:
-    """What became of a session's proposals.
-
-    Attributes:
-        approved: The ids of the objects that were created.
-        claims: Those of them that are claims.
-        failures: The proposals that could not be approved, and why.
-        page_id: The summary; None without one.
-    """
-
-    approved: tuple[str, ...]
-    claims: tuple[str, ...]
-    failures: tuple[dict[str, str], ...]
-    page_id: str | None
 
 
 def start_session(
@@ -90,8 +72,8 @@ def crystallize(
     actor: str,
     now: datetime,
     with_page: bool = True,
-) -> Crystallized:
-    """Approve what a session proposed, and write a page that lists it.
+) -> dict[str, Any]:
+    """Approve what a session proposed, write a page that lists it, and return the result of both.
 
     Each proposal is approved by the rules of the review gate: none by who made it. Those that
     name the session, but were made by others or not while it was open, are failures. The page
@@ -128,7 +110,14 @@ def crystallize(
         identifiers = [session.id] if page_id is None else [session.id, page_id]
         details = {"approved": len(approved), "failures": len(failures)}
         change.record("session.crystallize", identifiers, details)
-    return Crystallized(tuple(approved), tuple(claims), tuple(failures), page_id)
+    return {
+        "page_id": page_id,
+        "claims_promoted": len(claims),
+        "session_id": session_id,
+        "approved": approved,
+        "failures": failures,
+        "summary_page_id": page_id,
+    }
 
 
 def _summarize(change: Change, session: Session) -> str | None:
@@ -201,10 +190,10 @@ def _created(knowledge: KnowledgeBase, session: Session) -> list[tuple[Kind, str
     """Return the objects that approved proposals of a session created, in their order."""
     created: list[tuple[Kind, str]] = []
     for proposal in _proposals(knowledge, session):
-        if proposal.status == "approved" and proposal.kind in set(ProposalKind):
-            kind, identifier = ProposalKind(proposal.kind).kind, str(proposal.payload.get("id"))
-            if knowledge.exists(kind, identifier):
-                created.append((kind, identifier))
+        kind, identifier = proposed_kind(proposal.kind), str(proposal.payload.get("id"))
+        is_approved = proposal.status == "approved"
+        if is_approved and kind is not None and knowledge.exists(kind, identifier):
+            created.append((kind, identifier))
     return created
 
 
@@ -217,13 +206,12 @@ def _session(knowledge: KnowledgeBase, session_id: str) -> Session:
 
 def _proposals(knowledge: KnowledgeBase, session: Session) -> list[Proposal]:
     """Return the proposals of a session with their decisions, in their order."""
-    proposals: dict[str, Proposal] = {}
-    for kind in (Kind.PENDING, Kind.DECISION):
-        for file in knowledge.files(kind):
-            with suppress(VibesError):
-                proposal = knowledge.read(kind, file.id)
-                if isinstance(proposal, Proposal) and _is_of(session, proposal):
-                    proposals[proposal.id] = proposal
+    proposals = {
+        proposal.id: proposal
+        for kind in (Kind.PENDING, Kind.DECISION)
+        for proposal in knowledge.proposals(kind)
+        if _is_of(session, proposal)
+    }
     return [proposals[identifier] for identifier in sorted(proposals)]
 
 

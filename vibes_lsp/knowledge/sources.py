@@ -366,20 +366,16 @@ def verify_sources(
         knowledge: The knowledge base.
         identifiers: The sources; None for all.
     """
-    names = [file.id for file in knowledge.files(Kind.SOURCE)] if identifiers is None else None
-    for identifier in sorted(names) if names is not None else identifiers or ():
+    for identifier in knowledge.ids(Kind.SOURCE) if identifiers is None else identifiers:
         try:
             source = knowledge.read(Kind.SOURCE, identifier)
-            if not isinstance(source, Source):
-                yield SourceState(
-                    identifier, None, is_stored=False, file_state="n/a", reason="no such source"
-                )
-                continue
-            yield _state(knowledge, source)
+            state = _state(knowledge, source) if isinstance(source, Source) else None
+            reason = "no such source"
         except VibesError as error:
-            yield SourceState(
-                identifier, None, is_stored=False, file_state="n/a", reason=error.message
-            )
+            state, reason = None, error.message
+        yield state or SourceState(
+            identifier, None, is_stored=False, file_state="n/a", reason=reason
+        )
 
 
 def _state(knowledge: KnowledgeBase, source: Source) -> SourceState:

@@ -8,13 +8,7 @@ from typing import Any
 from vibes_lsp.knowledge import method_parameters as parameters
 from vibes_lsp.knowledge.bundles import export_bundle, import_bundle
 from vibes_lsp.knowledge.changes import changing
-from vibes_lsp.knowledge.drafts import (
-    ClaimDraft,
-    EntityDraft,
-    PageDraft,
-    ProposalDraft,
-    RelationDraft,
-)
+from vibes_lsp.knowledge.drafts import ProposalDraft
 from vibes_lsp.knowledge.lifecycle import Lifecycle, citations_of
 from vibes_lsp.knowledge.method_context import Dialect, InvalidParameter, MethodContext
 from vibes_lsp.knowledge.object_index import SEARCHED
@@ -58,24 +52,21 @@ def register_source_from_path(
     )
 
 
-def propose_claim(context: MethodContext, request: ClaimDraft) -> dict[str, Any]:
-    """Propose a claim."""
-    return _propose(context, request)
-
-
-def propose_page(context: MethodContext, request: PageDraft) -> dict[str, Any]:
-    """Propose a page."""
-    return _propose(context, request)
-
-
-def propose_entity(context: MethodContext, request: EntityDraft) -> dict[str, Any]:
-    """Propose an entity."""
-    return _propose(context, request)
-
-
-def propose_relation(context: MethodContext, request: RelationDraft) -> dict[str, Any]:
-    """Propose a relation."""
-    return _propose(context, request)
+def propose(context: MethodContext, draft: ProposalDraft) -> dict[str, Any]:
+    """Propose what the parameters say; a person decides on it."""
+    proposed = context.gate.propose(draft, actor=context.actor)
+    if proposed.errors and context.dialect is not Dialect.SPEC:
+        raise InvalidParameter("; ".join(proposed.errors))
+    is_valid = not proposed.errors
+    return {
+        "proposal_id": proposed.proposal.id if is_valid else None,
+        f"{draft.kind}_id": proposed.object_id,
+        "valid": is_valid,
+        "errors": list(proposed.errors),
+        "status": "pending" if is_valid else "invalid",
+        "kind": proposed.proposal.kind,
+        "dry_run": draft.dry_run,
+    }
 
 
 def approve(context: MethodContext, request: parameters.ApproveParameters) -> dict[str, Any]:
@@ -167,7 +158,7 @@ def crystallize_session(
     context: MethodContext, request: parameters.CrystallizeParameters
 ) -> dict[str, Any]:
     """Approve what a session proposed."""
-    crystallized = crystallize(
+    return crystallize(
         context.knowledge,
         context.gate,
         request.session_id,
@@ -175,14 +166,6 @@ def crystallize_session(
         now=context.now(),
         with_page=request.write_summary_page and not request.no_page,
     )
-    return {
-        "page_id": crystallized.page_id,
-        "claims_promoted": len(crystallized.claims),
-        "session_id": request.session_id,
-        "approved": list(crystallized.approved),
-        "failures": list(crystallized.failures),
-        "summary_page_id": crystallized.page_id,
-    }
 
 
 def index_rebuild(context: MethodContext, _: parameters.Parameters) -> dict[str, Any]:
@@ -200,56 +183,25 @@ def index_rebuild(context: MethodContext, _: parameters.Parameters) -> dict[str,
 
 def write_bundle(context: MethodContext, request: parameters.ExportParameters) -> dict[str, Any]:
     """Write the knowledge base to an archive."""
-    target = bundle_path(context, request.out)
     exported = export_bundle(
         context.knowledge,
-        target,
+        bundle_path(context, request.out),
         actor=context.actor,
         now=context.now(),
         with_decisions=not request.without_decided,
     )
-    return {
-        "path": request.out,
-        "out": request.out,
-        "files": exported.files,
-        "bytes": exported.size,
-        "bundle_id": exported.bundle_id,
-    }
+    return {"path": request.out, "out": request.out, **exported}
 
 
 def apply_bundle(context: MethodContext, request: parameters.ImportParameters) -> dict[str, Any]:
     """Import an archive."""
-    imported = import_bundle(
+    return import_bundle(
         context.knowledge,
         bundle_path(context, request.path),
         actor=context.actor,
         now=context.now(),
         on_conflict=request.on_conflict,
     )
-    return {
-        "imported": len(imported.written),
-        "skipped": len(imported.skipped),
-        "overwritten": len(imported.overwritten),
-        "written": [*imported.written, *imported.overwritten],
-        "skipped_conflicts": list(imported.skipped),
-        "on_conflict": request.on_conflict,
-    }
-
-
-def _propose(context: MethodContext, draft: ProposalDraft) -> dict[str, Any]:
-    proposed = context.gate.propose(draft, actor=context.actor)
-    if proposed.errors and context.dialect is not Dialect.SPEC:
-        raise InvalidParameter("; ".join(proposed.errors))
-    is_valid = not proposed.errors
-    return {
-        "proposal_id": proposed.proposal.id if is_valid else None,
-        f"{draft.kind}_id": proposed.object_id,
-        "valid": is_valid,
-        "errors": list(proposed.errors),
-        "status": "pending" if is_valid else "invalid",
-        "kind": proposed.proposal.kind,
-        "dry_run": draft.dry_run,
-    }
 
 
 def _lifecycle(context: MethodContext) -> Lifecycle:

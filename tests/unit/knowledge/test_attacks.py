@@ -123,7 +123,7 @@ def test_files_of_the_project_that_are_links_are_no_sources(
             call(knowledge, "agent", "register_source_from_path", path=path)
         evidence = [{"path": path, "locator": "L1"}]
         assert not call(knowledge, "agent", "propose_claim", text="t", evidence=evidence)["valid"]
-    assert not list(knowledge.files(Kind.SOURCE))
+    assert not knowledge.ids(Kind.SOURCE)
 
 
 def test_a_knowledge_base_that_is_a_link_is_not_used(tmp_path: Path) -> None:
@@ -413,7 +413,7 @@ def test_settings_of_a_repository_expire_nothing(knowledge: KnowledgeBase, days:
     config.write_text(f"review: {{expire_pending_after_days: {days}}}\n")
     with pytest.raises(InvalidObject, match=r"config\.yaml"):
         call(knowledge, "agent", "status")
-    assert len(list(knowledge.files(Kind.PENDING))) == 1
+    assert len(knowledge.ids(Kind.PENDING)) == 1
 
 
 def hostile_lines(count: int) -> Iterator[bytes]:

@@ -68,7 +68,7 @@ def test_a_good_bundle_is_imported_whole(knowledge: KnowledgeBase, tmp_path: Pat
     path = bundle(tmp_path, GOOD)
     assert check_bundle(path, knowledge).issues == ()
     result = import_bundle(knowledge, path, actor="a", now=NOW)
-    assert set(result.written) == set(GOOD)
+    assert set(result["written"]) == set(GOOD)
     assert all((knowledge.path / name).read_bytes() == data for name, data in GOOD.items())
 
 
@@ -278,7 +278,7 @@ def test_captured_bytes_are_not_all_in_memory(knowledge: KnowledgeBase, tmp_path
         _, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert set(result.written) == set(names)
+    assert set(result["written"]) == set(names)
     assert most < 48 << 20
 
 

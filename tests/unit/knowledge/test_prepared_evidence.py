@@ -291,7 +291,7 @@ def test_files_of_git_and_of_the_knowledge_base_are_no_sources(
     (knowledge.project / "l").symlink_to(".git/config")
     with pytest.raises(InvalidObject):
         call(knowledge, "agent", "register_source_from_path", path=path)
-    assert not list(knowledge.files(Kind.SOURCE))
+    assert not knowledge.ids(Kind.SOURCE)
 
 
 def test_no_change_has_an_invisible_actor(knowledge: KnowledgeBase) -> None:
