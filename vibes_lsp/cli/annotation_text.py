@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from vibes_lsp.cli.code import code_lines
 from vibes_lsp.cli.output import (
     BAND_STYLES,
     KIND_MARKS,
+    code_lines,
     escape,
     escape_code,
     print_line,

@@ -19,7 +19,7 @@ from vibes_lsp.attestation.trusted_keys import read_trusted_keys
 from vibes_lsp.attestation.verification import read_envelope
 from vibes_lsp.checks.finding import Severity, pluralize
 from vibes_lsp.cli.cosign_options import CosignOptions
-from vibes_lsp.cli.keys import key_folder, keys_dir_option
+from vibes_lsp.cli.keys import key_folder, keys_dir_option, load_signer
 from vibes_lsp.cli.options import (
     audit_dir_option,
     dry_run_option,
@@ -44,7 +44,6 @@ from vibes_lsp.cli.project import (
     open_recorder,
 )
 from vibes_lsp.cli.proofs import create_tag, print_disclosure
-from vibes_lsp.cli.signers import load_signer
 from vibes_lsp.errors import BadEnvelope, RefusedWrite
 from vibes_lsp.ingest.hook import has_waiting_events
 from vibes_lsp.model.members import Members

@@ -12,7 +12,6 @@ import click
 
 from vibes_lsp.anchors.location import LineKind
 from vibes_lsp.anchors.text import Text
-from vibes_lsp.cli.code import code_lines, plain_code_lines
 from vibes_lsp.cli.options import (
     audit_dir_option,
     examples,
@@ -23,8 +22,10 @@ from vibes_lsp.cli.options import (
 from vibes_lsp.cli.output import (
     BAND_STYLES,
     KIND_MARKS,
+    code_lines,
     escape,
     is_plain,
+    plain_code_lines,
     print_json,
     print_line,
     print_styled,

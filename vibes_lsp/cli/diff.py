@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from vibes_lsp.cli.code import code_lines
 from vibes_lsp.cli.options import (
     audit_dir_option,
     examples,
@@ -17,6 +16,7 @@ from vibes_lsp.cli.options import (
 from vibes_lsp.cli.output import (
     BAND_STYLES,
     KIND_MARKS,
+    code_lines,
     escape,
     escape_code,
     print_json,

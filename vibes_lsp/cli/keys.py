@@ -23,7 +23,7 @@ from vibes_lsp.attestation.key_files import (
     save_key_pair,
     write_key_file,
 )
-from vibes_lsp.attestation.keys import PrivateKey, generate_private_key
+from vibes_lsp.attestation.keys import PrivateKey, Signer, generate_private_key
 from vibes_lsp.attestation.trusted_keys import (
     Role,
     TrustedKey,
@@ -34,10 +34,11 @@ from vibes_lsp.cli.options import examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_warning
 from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import BadKey, VibesError
-from vibes_lsp.store.files import read_file
+from vibes_lsp.store.files import is_inside, read_file
 
 PASSPHRASE_VARIABLE: Final = "VIBES_KEY_PASSPHRASE"
 _KEYRING_SERVICE: Final = "vibes"
+_AGENT: Final = "agent:"
 
 keys_dir_option: Final = click.option(
     "--keys-dir",
@@ -63,6 +64,30 @@ def ask_passphrase(path: Path) -> str | None:
             hint=f"set {PASSPHRASE_VARIABLE}",
         )
     return str(click.prompt(f"Passphrase of {path}", hide_input=True, err=True))
+
+
+def load_signer(name: str, project: Path) -> Signer:
+    """Return the key that an option names.
+
+    Args:
+        name: A key file, or `agent:` and the fingerprint of a key in the SSH agent.
+        project: The folder of the trail that is signed.
+
+    Raises:
+        BadKey: There is none, it cannot be used, or the file is in the project.
+        ModuleNotFoundError: The package for agents is not installed.
+    """
+    if name.startswith(_AGENT):
+        from vibes_lsp.attestation.ssh_agent import find_agent_key  # noqa: PLC0415
+
+        return find_agent_key(name.removeprefix(_AGENT))
+    path = Path(name)
+    if is_inside(path.absolute(), project):
+        raise BadKey(
+            f"{path} is in the project, where a commit could publish it",
+            hint="move the private key out of the project",
+        )
+    return load_private_key(path, lambda: ask_passphrase(path))
 
 
 def _keyring_passphrase(path: Path) -> str | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _COMMANDS: Final = "vibes.commands"
 """The group of commands: the name of each, and the click command."""
 _TIMES: Final = "vibes.independent_times"
-"""The group of functions that `vibes verify` asks for times; `cli.independent_times` calls them."""
+"""The group of functions that `vibes verify` asks for times; `cli.verify` calls them."""
 _SERVICES: Final = "vibes-lsp-services"
 _SERVICE_COMMANDS: Final = frozenset({"cosign-server", "registry", "timestamp"})
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Final
+
+import click
 
 from vibes_lsp.cli.annotation_text import (
     print_annotation,
     print_details,
     print_remaining_lines,
 )
-from vibes_lsp.cli.editor import open_in_editor
 from vibes_lsp.cli.keyboard import key_reader, read_line
 from vibes_lsp.cli.output import escape, print_line, print_question, print_styled
 from vibes_lsp.cli.project import finish_recording
@@ -38,6 +41,8 @@ HELP: Final = (
     "e  open the file in the editor that VISUAL or EDITOR names; then the lines are shown again",
     "q  quit (also Ctrl-C and Ctrl-D); verdicts given so far are recorded",
 )
+_WITH_LINES: Final = ("emacs", "emacsclient", "kak", "micro", "nano", "nvim", "vi", "vim")
+"""Editors that take the line as `+LINE`; others open the file at its beginning."""
 
 
 class ReviewDialogue:
@@ -168,7 +173,7 @@ class ReviewDialogue:
         """Open the file in the user's editor; then show the annotation as it is."""
         path = self._locator.trail.directory.project / str(inspection.facts["filePath"])
         try:
-            open_in_editor(path, inspection.start)
+            _open_in_editor(path, inspection.start)
         except VibesError as error:
             print_line(escape(error.message))
             return False
@@ -231,3 +236,26 @@ def _ask_note() -> str | None:
     except EOFError:
         print_line()
         return None
+
+
+def _open_in_editor(path: Path, line: int) -> None:
+    """Open a file in the program that `VISUAL` or `EDITOR` names, and wait for its end.
+
+    Args:
+        path: The file, absolute.
+        line: Its line to begin at, 1-based.
+
+    Raises:
+        VibesError: No program is named, or it fails.
+    """
+    editor = (os.environ.get("VISUAL") or os.environ.get("EDITOR") or "").strip()
+    if not editor:
+        raise VibesError("no editor: set the environment variable EDITOR")
+    program = Path(editor.split()[0]).name.removesuffix(".exe")
+    command = f"{editor} +{line}" if program in _WITH_LINES else editor
+    try:
+        click.edit(editor=command, filename=str(path))
+    except click.ClickException as error:
+        raise VibesError(f"cannot edit {path}: {error.format_message()}") from None
+    except ValueError as error:
+        raise VibesError(f"invalid EDITOR {editor!r}: {error}") from None

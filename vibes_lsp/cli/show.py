@@ -104,7 +104,7 @@ def command(
     if place is None:
         refuse_file(what)
     if as_graph:
-        from vibes_lsp.cli.graph import print_graph  # noqa: PLC0415
+        from vibes_lsp.cli.shown_lines import print_graph  # noqa: PLC0415
 
         print_graph(audit_dir, what, depth=depth, as_json=as_json)
         return

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from vibes_lsp.cli.coverage import print_coverage
+from vibes_lsp.checks.finding import pluralize
 from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line
 from vibes_lsp.cli.pager import paged
@@ -16,6 +16,13 @@ from vibes_lsp.cli.tables import print_table
 from vibes_lsp.errors import VibesError
 from vibes_lsp.model.ages import short_age
 from vibes_lsp.reports.authors import UNKNOWN
+from vibes_lsp.reports.coverage import (
+    FileCoverage,
+    owned_files,
+    project_files,
+    total_coverage,
+    untracked_files,
+)
 from vibes_lsp.reports.statistics import (
     CurrentEdits,
     SessionSummary,
@@ -67,7 +74,7 @@ def command(
         case "session":
             _print_sessions(audit_dir, only_open=only_open, as_json=as_json)
         case "file":
-            print_coverage(audit_dir, show_all=show_all, as_json=as_json)
+            _print_coverage(audit_dir, show_all=show_all, as_json=as_json)
         case _:
             _print_totals(audit_dir, with_survival=with_survival, as_json=as_json)
 
@@ -216,3 +223,41 @@ def _format_duration(seconds: float | None) -> str:
     if seconds < 60:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def _print_coverage(audit_dir: Path | None, *, show_all: bool, as_json: bool) -> None:
+    """Print verified, claimed and edited lines of each tracked file, and the verified share.
+
+    Args:
+        audit_dir: What `--audit-dir` names.
+        show_all: Whether files without AI lines are listed as well.
+        as_json: Whether to print JSON.
+    """
+    project = open_project(audit_dir)
+    with project.locator(use_cache=True) as locator:
+        names = project_files(locator)
+        owned = owned_files(locator, project.config.tracking, names)
+        files = [file.coverage for file in owned]
+        untracked = untracked_files(locator, project.config.tracking, names)
+    total = total_coverage(files)
+    if as_json:
+        print_json({"files": [file.as_json() for file in files], "total": total.numbers()})
+        return
+    listed = [file for file in files if show_all or file.counts]
+    rows = [_coverage_row(file, file.path) for file in listed]
+    rows.append(_coverage_row(total, f"total of {pluralize(len(files), 'file', 'files')}"))
+    numbers = ("share", "verified", "claimed", "edited", "lines")
+    with paged():
+        print_table((*numbers, "file"), rows, right=numbers)
+        if untracked:
+            singular, plural = "annotated file is not counted", "annotated files are not counted"
+            count = pluralize(len(untracked), singular, plural)
+            print_line(f"{count}: not tracked by git; use `git add`")
+        elif not files:
+            print_line("no files to count: expected files that git and config.json track")
+
+
+def _coverage_row(file: FileCoverage, name: str) -> tuple[object, ...]:
+    counts = file.counts
+    share = f"{file.share:.0%}"
+    return share, counts.verified, counts.claimed, counts.edited, file.lines, name

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import TypeAlias
 
 import click
 
 from vibes_lsp.attestation.attested_files import FileStatus
+from vibes_lsp.attestation.envelope import Envelope
 from vibes_lsp.attestation.key_files import load_public_key
 from vibes_lsp.attestation.policy import apply_policy, parse_policy, read_policy
-from vibes_lsp.attestation.signature_checks import SignatureVerdict
+from vibes_lsp.attestation.signature_checks import IndependentTime, SignatureVerdict
 from vibes_lsp.attestation.tiers import TrustTier, attestation_path
-from vibes_lsp.attestation.timestamp_proofs import TimestampProof
+from vibes_lsp.attestation.timestamp_proofs import TimestampCheck, TimestampProof, proof_path
 from vibes_lsp.attestation.trusted_keys import Role, TrustedKey
 from vibes_lsp.attestation.verification import (
     NOT_PROVEN,
@@ -23,13 +26,13 @@ from vibes_lsp.attestation.verification import (
     verify,
 )
 from vibes_lsp.attestation.versions_in_git import VersionsInGit
-from vibes_lsp.cli.independent_times import TimeSources, find_proof
 from vibes_lsp.cli.keys import key_folder, keys_dir_option, known_keys
 from vibes_lsp.cli.options import audit_dir_option, examples, json_option
 from vibes_lsp.cli.output import escape, print_json, print_line, print_styled
+from vibes_lsp.cli.plugins import load_time_source
 from vibes_lsp.cli.project import absolute, audit_directory, now
 from vibes_lsp.cli.proofs import show_disclosure, show_tag
-from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
+from vibes_lsp.errors import HistoryUnavailable, UnreadableFile, VibesError
 from vibes_lsp.git.repository import open_repository
 from vibes_lsp.model.members import Members
 from vibes_lsp.store.audit_dir import AuditDir
@@ -58,6 +61,40 @@ _RESULTS = {
     VerificationResult.UNKNOWN: "yellow",
 }
 _Line: TypeAlias = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSources:
+    """What the user trusts to say when an attestation existed, beside cosigners.
+
+    Attributes:
+        headers: Block headers for the timestamp beside it.
+        registry: A registry that may have received it.
+    """
+
+    headers: tuple[str, ...] = ()
+    registry: str | None = None
+
+    def times(self, envelope: Envelope, proof: TimestampProof | None) -> Iterator[IndependentTime]:
+        """Yield the times at which an envelope existed.
+
+        Args:
+            envelope: The envelope.
+            proof: The timestamp beside it.
+
+        Raises:
+            VibesError: The registry cannot be asked.
+        """
+        for check in proof.checks if proof is not None else ():
+            if check.time is not None and check.verdict is SignatureVerdict.GOOD:
+                yield IndependentTime(check.time, f"Bitcoin block {check.height}")
+        if self.registry is not None:
+            received_at: Callable[[str, str], datetime | None] = load_time_source(
+                "registry", "`vibes verify --registry`"
+            )
+            moment = received_at(self.registry, envelope.attestation_id)
+            if moment is not None:
+                yield IndependentTime(moment, f"the registry {self.registry}")
 
 
 @click.command(
@@ -199,6 +236,32 @@ def _verify(
         independent=tuple(sources.times(envelope, proof)),
     )
     return verified, proof
+
+
+def find_proof(path: Path, headers: Sequence[str] = ()) -> TimestampProof | None:
+    """Return the proof beside an attestation; None if there is none.
+
+    Args:
+        path: The attestation.
+        headers: Block headers that the user trusts. With them, what prevents the check is an error.
+
+    Raises:
+        VibesError: With headers: a package is missing, one is malformed, or there is no proof.
+    """
+    target = proof_path(path)
+    if not headers and not target.exists():
+        return None
+    try:
+        check_timestamp: Callable[[Path, Sequence[str]], list[TimestampCheck]] = load_time_source(
+            "timestamp", "the check of a timestamp"
+        )
+        return TimestampProof(target, tuple(check_timestamp(path, headers)))
+    except (VibesError, ModuleNotFoundError) as error:
+        if headers:
+            raise
+        if isinstance(error, ModuleNotFoundError):
+            return TimestampProof(target, (), f"to check it the package {error.name} is needed")
+        return TimestampProof(target, (), error.message)
 
 
 def own_verification(directory: AuditDir) -> Verification:
