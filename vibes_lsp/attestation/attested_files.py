@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final
 
 from vibes_lsp.attestation.file_digest import (
     FileDigest,
@@ -21,6 +21,7 @@ from vibes_lsp.attestation.file_digest import (
 from vibes_lsp.attestation.merkle import attested_tree, entry_tree
 from vibes_lsp.attestation.reformatting import frame_digest, is_reformatted, is_reformatted_log
 from vibes_lsp.attestation.statement import SUBJECT_NAMES, FileFacts, Statement, Subject
+from vibes_lsp.attestation.versions_in_git import VersionsInGit
 from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.model.canonical_json import parse_object, parse_raw_members
 from vibes_lsp.model.hashing import annotation_id
@@ -111,26 +112,8 @@ class AttestedFile:
         }
 
 
-class AttestedVersions(Protocol):
-    """Finds the attested bytes of a file, as git's history has them."""
-
-    def content(self, name: str, sha256: str, size: int | None) -> bytes | None:
-        """Return the version of a file with this digest; None if there is none.
-
-        Args:
-            name: The file's name in the audit directory.
-            sha256: The attested digest.
-            size: Its length, if known.
-        """
-        ...
-
-    def is_unpublished(self, name: str) -> bool:
-        """Whether git ignores a file, as a project does whose prompts stay private (RFC 13.1)."""
-        ...
-
-
 def check_files(
-    statement: Statement, directory: AuditDir, versions: AttestedVersions | None = None
+    statement: Statement, directory: AuditDir, versions: VersionsInGit | None = None
 ) -> tuple[AttestedFile, ...]:
     """Compare all files of a trail with a statement; its subjects first, in their order.
 
@@ -151,7 +134,7 @@ def check_files(
 
 
 def _check(
-    statement: Statement, subject: Subject, directory: AuditDir, versions: AttestedVersions | None
+    statement: Statement, subject: Subject, directory: AuditDir, versions: VersionsInGit | None
 ) -> AttestedFile:
     name = SUBJECT_NAMES.get(subject.name)
     if name is None:
@@ -178,7 +161,7 @@ class _Comparison:
     name: str
     facts: FileFacts
     directory: AuditDir
-    versions: AttestedVersions | None
+    versions: VersionsInGit | None
 
     def result(self) -> AttestedFile:
         path = self.directory.path / self.name

@@ -11,7 +11,6 @@ from typing import Final
 
 from vibes_lsp.attestation.attested_files import (
     AttestedFile,
-    AttestedVersions,
     FileStatus,
     check_files,
 )
@@ -28,6 +27,7 @@ from vibes_lsp.attestation.signing_time import SigningDelay
 from vibes_lsp.attestation.statement import SUBJECT_NAMES, Statement, parse_statement
 from vibes_lsp.attestation.tiers import TrustTier
 from vibes_lsp.attestation.trusted_keys import TrustedKey
+from vibes_lsp.attestation.versions_in_git import VersionsInGit
 from vibes_lsp.errors import BadEnvelope, UnreadableFile
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import format_timestamp
@@ -161,7 +161,7 @@ def verify(
     keys: Sequence[TrustedKey],
     now: datetime,
     *,
-    versions: AttestedVersions | None = None,
+    versions: VersionsInGit | None = None,
     independent: tuple[IndependentTime, ...] = (),
 ) -> Verification:
     """Verify an envelope against the present files of a trail.

@@ -21,7 +21,7 @@ _MAX_READ: Final = 1 << 30
 """Bytes of all versions of a file that are read."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class VersionsInGit:
     """The versions of a trail's files in the commits of all branches."""
 
@@ -53,7 +53,7 @@ class VersionsInGit:
         return None
 
     def is_unpublished(self, name: str) -> bool:
-        """Whether git ignores a file of the audit directory."""
+        """Whether git ignores a file, as a project does whose prompts stay private (RFC 13.1)."""
         return self.repository.is_ignored(self.directory.path / name)
 
     def _blobs(self, name: str) -> Iterator[str]:

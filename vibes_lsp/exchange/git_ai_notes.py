@@ -53,7 +53,6 @@ class AgentSession:
     """A session of an AI agent.
 
     Attributes:
-        id: Its key in the log, which follows from the tool and the tool's own id.
         tool: The tool, as git-ai names it.
         conversation: The tool's own id of it.
         model: The model; empty if unknown.
@@ -61,7 +60,6 @@ class AgentSession:
         url: Where its transcript is, which only old logs have.
     """
 
-    id: str
     tool: str
     conversation: str
     model: str
@@ -85,11 +83,6 @@ class Attestation:
     def is_human(self) -> bool:
         """Whether a person typed the lines."""
         return self.key.startswith(_HUMAN)
-
-    @property
-    def session(self) -> str:
-        """The key of the session, without that of the single step."""
-        return self.key.partition("::")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +179,6 @@ def _sessions(metadata: Members) -> Iterator[tuple[str, AgentSession]]:
                 yield (
                     key,
                     AgentSession(
-                        key,
                         tool,
                         conversation,
                         text(agent, "model") or "",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from typing_extensions import override
 
 from tests.unit.attestation.attested_trail import (
     FILES,
@@ -38,6 +39,7 @@ from vibes_lsp.attestation.statement import parse_statement
 from vibes_lsp.attestation.tiers import TrustTier
 from vibes_lsp.attestation.trusted_keys import Role, TrustedKey
 from vibes_lsp.attestation.verification import Verification, VerificationResult, verify
+from vibes_lsp.attestation.versions_in_git import VersionsInGit
 from vibes_lsp.errors import BadEnvelope
 
 if TYPE_CHECKING:
@@ -328,16 +330,18 @@ def test_any_payload_is_a_statement_or_is_refused(members: dict[str, Any]) -> No
         assert (found.project, found.commit, found.attested_at) is not None
 
 
-class GitHistory:
+class GitHistory(VersionsInGit):
     """The attested log as git still has it, and whether git ignores the trail."""
 
     def __init__(self, log: bytes = b"", *, is_ignored: bool = False) -> None:
         self._log, self._is_ignored = log, is_ignored
 
-    def content(self, _name: str, sha256: str, _size: int | None) -> bytes | None:
+    @override
+    def content(self, name: str, sha256: str, size: int | None) -> bytes | None:
         return self._log if hashlib.sha256(self._log).hexdigest() == sha256 else None
 
-    def is_unpublished(self, _name: str) -> bool:
+    @override
+    def is_unpublished(self, name: str) -> bool:
         return self._is_ignored
 
 

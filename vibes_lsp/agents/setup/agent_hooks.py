@@ -128,27 +128,13 @@ def remove_agent(agent: CodingAgent, scope: Scope, project: Path, home: UserHome
     return AgentChange(agent, scope, remove_from_files(files))
 
 
-def inspect_agent(
-    agent: CodingAgent,
-    project: Path,
-    home: UserHome,
-    *,
-    program: str = PROGRAM,
-) -> AgentReport:
-    """Return the state of an agent; nothing is written.
-
-    Args:
-        agent: The agent.
-        project: The project's folder.
-        home: The person's home.
-        program: What hooks in the person's own configuration run.
-    """
+def inspect_agent(agent: CodingAgent, project: Path, home: UserHome) -> AgentReport:
+    """Return the state of an agent in a project; nothing is written."""
     installed = find_program(agent, home)
     reports: list[HookedFile] = []
     trust = {}
     for scope in Scope:
-        wanted = PROGRAM if scope is Scope.PROJECT else program
-        files = configuration_files(agent, scope, project, home, program=wanted)
+        files = configuration_files(agent, scope, project, home)
         own = [_inspect(scope, file) for file in files]
         if any(hooked.state not in (None, HookState.ABSENT) for hooked in own):
             trust[scope] = _check_trust(agent, scope, project, home)
