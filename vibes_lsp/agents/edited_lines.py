@@ -242,22 +242,18 @@ def _by_unique_match(old: str, new: str, current: str) -> ResolvedEdit | None:
         start = current.find(new, start + 1)
     if old and new.endswith("\n") and not old.endswith("\n") and not current.endswith(new):
         return None  # did the old text end the file, or only a part of a line?
-    candidates = [_replaced_at(start, old, new, current) for start in starts]
+    befores = [current[:start] + old + current[start + len(new) :] for start in starts]
     if old:
-        candidates = [
-            candidate for candidate in candidates if _is_once(old, candidate.before or "")
-        ]
-    return candidates[0] if len(candidates) == 1 else None
+        befores = [before for before in befores if _is_once(old, before)]
+    if len(befores) != 1:
+        return None
+    ranges = changed_ranges(befores[0], current)
+    return ResolvedEdit(current, ranges, "unique match", befores[0])
 
 
 def _is_once(part: str, text: str) -> bool:
     first = text.find(part)
     return first >= 0 and text.find(part, first + 1) < 0
-
-
-def _replaced_at(start: int, old: str, new: str, current: str) -> ResolvedEdit:
-    before = current[:start] + old + current[start + len(new) :]
-    return ResolvedEdit(current, changed_ranges(before, current), "unique match", before)
 
 
 def text_lines(content: str) -> list[str]:

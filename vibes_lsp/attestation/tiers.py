@@ -28,12 +28,7 @@ class TrustTier(StrEnum):
     NONE = "none"
 
 
-ASCENDING: Final = (
-    TrustTier.NONE,
-    TrustTier.TOOL_ONLY,
-    TrustTier.SELF_ATTESTED,
-    TrustTier.TOOL_CORROBORATED,
-)
+ASCENDING: Final = tuple(reversed(TrustTier))
 """The tiers, the weakest first."""
 
 

@@ -27,6 +27,8 @@ from vibes_lsp.model.vocabulary import Action
 
 _LAYOUT: Final = re.compile(r"[\s,;]+")
 """What a formatter adds and removes; it also changes the kind of quotes."""
+_CONTEXT: Final = 100
+"""Unchanged lines around an edit that are compared with its own."""
 _MIN_ANCHORS: Final = 2
 """Unique lines, or the begin or end, that a changed text must share with the earlier one."""
 
@@ -75,7 +77,13 @@ class OwnedText:
 
     def edited_to(self, lines: Sequence[str], edit: int) -> OwnedText:
         """Return the text that an edit made of this one."""
-        return OwnedText(lines, _owners_after(self.lines, self.owners, lines, edit))
+        old, owners = self.lines, self.owners
+        begin = max(0, _shared(old, lines) - _CONTEXT)
+        rest = min(len(old), len(lines)) - begin
+        end = max(0, min(rest, _shared(old[::-1], lines[::-1])) - _CONTEXT)
+        last, last_after = len(old) - end, len(lines) - end
+        changed = _owners_after(old[begin:last], owners[begin:last], lines[begin:last_after], edit)
+        return OwnedText(lines, [*owners[:begin], *changed, *owners[last:]])
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +257,12 @@ def _skip(state: OwnedText, edit: FileEdit) -> tuple[OwnedText, frozenset[str]]:
     parts: list[DiffHunk | PatchChunk] = [*edit.hunks, *edit.chunks]
     added = [line for part in parts for tag, line in part.lines if tag == "+"]
     return state, frozenset(line.strip() for line in (*added, *text_lines(edit.new or "")))
+
+
+def _shared(old: Sequence[str], new: Sequence[str]) -> int:
+    """Return how many lines two texts have in common at their beginning."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((number for number, (one, other) in pairs if one != other), min(len(old), len(new)))
 
 
 def _owners_after(
