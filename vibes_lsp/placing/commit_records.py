@@ -75,6 +75,8 @@ class CommitRecords:
             for record in self._records.of_file(self._path(name))
             if record.is_of_text(content)
         ]
+        if not records:
+            return {}
         latest, end = self._latest_parent(commit) + _SECOND, self._end(commit)
         is_certain = all(latest <= record.moment < end for record in records)
         if is_certain and not _overlap(records):

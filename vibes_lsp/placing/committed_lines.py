@@ -92,12 +92,16 @@ class CommittedOwners:
         repository: The repository.
         prefix: The project's folder from the top of the work tree: empty, or ending with a slash.
         records: The records of the log.
+        state: What the records follow from, beside the commits; None if that is not known.
     """
 
-    def __init__(self, repository: Repository, prefix: str, records: TrailRecords) -> None:
+    def __init__(
+        self, repository: Repository, prefix: str, records: TrailRecords, state: str | None = None
+    ) -> None:
         self._repository = repository
         self._prefix = prefix
         self._records = records
+        self._state = state
         self.commits = CommitRecords(repository, prefix, records)
         self._owners: dict[tuple[str, str], _Owners] = {}
         self._origins: dict[tuple[str, str], list[LineOrigin | None]] = {}
@@ -124,11 +128,23 @@ class CommittedOwners:
         name, since = self._prefix + path, self._since(commit)
         try:
             origins = self._origins_of(commit, name)
-            owners = self._owners_of(commit, name, _MAX_MOVES)
+            owners = self._kept_owners(commit, name, len(lines))
         except HistoryUnavailable:
             owners, origins = self.commits.owners_without_history(commit, name), [None] * len(lines)
             return FileInHead(path, lines, owners, origins, is_asked=False)
         return FileInHead(path, lines, owners, origins, since)
+
+    def _kept_owners(self, commit: str, name: str, count: int) -> _Owners:
+        """Return the owners of the lines of a file: a fact about a commit and its records."""
+        if self._state is None:
+            return self._owners_of(commit, name, _MAX_MOVES)
+        boundary = digest_of(sorted(self.commits.boundary))
+        key = f"owners {boundary} {commit} {self._since(commit)} {self._state} {name}"
+        owners = self._repository.cache.get(key, _Owners)
+        if owners is None or len(owners) != count:
+            owners = self._owners_of(commit, name, _MAX_MOVES)
+            self._repository.cache.put(key, owners)
+        return owners
 
     def with_all_origins(self, commit: str, file: FileInHead) -> FileInHead:
         """Return a file of a commit with the origins of lines from before all records too."""

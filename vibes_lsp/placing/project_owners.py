@@ -211,7 +211,8 @@ class ProjectOwners:
         if repository is not None and self._head is not None:
             project = trail.directory.project
             prefix = repository.prefix_of(project)
-            self._committed = CommittedOwners(repository, prefix, self.records)
+            state = self.records.state()
+            self._committed = CommittedOwners(repository, prefix, self.records, state)
 
     def _find(self, path: str) -> KnownFile:
         names = (path, *self._former(path))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -16,6 +17,7 @@ import msgspec
 
 from vibes_lsp.anchors.line_hashes import line_hash, split_hashes
 from vibes_lsp.errors import UnreadableFile
+from vibes_lsp.git.git_cache import digest_of
 from vibes_lsp.git.log_additions import record_id_of
 from vibes_lsp.git.repository import Repository
 from vibes_lsp.model.canonical_json import FastDecoder, object_or_none
@@ -234,6 +236,18 @@ class TrailRecords:
             record for record in self._trail.log.with_id(identifier) if self._committed.has(record)
         ]
         return next((edit for edit in read_edits(records) if edit.may_own), None)
+
+    def state(self) -> str | None:
+        """Return what `of_file` and `of_id` follow from beside the commit; None if not known.
+
+        It is the same as long as no record is added that names a commit and that HEAD's log lacks.
+        """
+        if self._committed.ids or len(self._lines_after_log()) > _MAX_DATED:
+            return None
+        named = [
+            repr(edit.members) for edit in self.unwritten() if text(edit.members, "commit_hash")
+        ]
+        return digest_of([os.fspath(self._trail.directory.log), *named])
 
     def unwritten(self) -> Iterator[RecordedEdit]:
         """Yield the annotations of all files that HEAD's log does not have."""
