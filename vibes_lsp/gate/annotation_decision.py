@@ -82,17 +82,11 @@ def decide(
 
 
 class RuleMatcher:
-    """Evaluates the review rules of a policy.
-
-    Results are cached by the values that the rules use: many annotations share them.
-    """
+    """Evaluates the review rules of a policy."""
 
     def __init__(self, policy: Policy) -> None:
         self._rules = policy.rules
-        self._names = sorted(
-            frozenset().union(*(signals_in(rule.expression) for rule in policy.rules))
-        )
-        self._results: dict[tuple[Quantity | None, ...], tuple[Rule, ...]] = {}
+        self._names = frozenset().union(*(signals_in(rule.expression) for rule in policy.rules))
 
     def uses_signal(self, signal: str) -> bool:
         """Whether a rule uses a signal."""
@@ -111,10 +105,4 @@ class RuleMatcher:
         for signal, value in (stored or {}).items():
             known[f"{signal}.value"] = value
             known.setdefault(signal, value)
-        values = tuple(map(known.get, self._names))
-        matched = self._results.get(values)
-        if matched is None:
-            matched = self._results[values] = tuple(
-                rule for rule in self._rules if evaluate_condition(rule.expression, known)
-            )
-        return matched
+        return tuple(rule for rule in self._rules if evaluate_condition(rule.expression, known))

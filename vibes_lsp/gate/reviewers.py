@@ -34,25 +34,20 @@ _DEPENDENT = "not independent"
 
 
 @dataclass(frozen=True, slots=True)
-class Objection:
-    """Why a review does not count.
+class RefusedApproval:
+    """A review that does not count.
 
     Attributes:
-        reason: A clause for the finding.
-        short: A few words for the row of the annotation.
+        placement: The annotation.
+        review: The review.
+        reason: Why, as a clause for the finding.
+        short: Why, in a few words for the row of the annotation.
     """
-
-    reason: str
-    short: str = _DEPENDENT
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedApproval:
-    """A review that does not count, and why."""
 
     placement: Placement
     review: Review
-    objection: Objection
+    reason: str
+    short: str
 
 
 @dataclass
@@ -85,38 +80,36 @@ class Reviewers:
     def objection(self, placement: Placement, review: Review) -> str | None:
         """Return why a review does not count, in a few words; None if it does."""
         refused = self._refused(placement, review)
-        return None if refused is None else refused.objection.short
+        return None if refused is None else refused.short
 
     def _refused(self, placement: Placement, review: Review) -> RefusedApproval | None:
         if review.verdict == Verdict.REJECTED or review.kind == ReviewerKind.AI:
             return None
         key = placement.lineage.first.id, review.edge.record.id
         if key not in self._asked:
-            objection = self._objection(placement, review)
-            self._asked[key] = (
-                None if objection is None else RefusedApproval(placement, review, objection)
-            )
+            why = self._objection(placement, review)
+            self._asked[key] = None if why is None else RefusedApproval(placement, review, *why)
         return self._asked[key]
 
-    def _objection(self, placement: Placement, review: Review) -> Objection | None:
-        """Return why an approval does not count; None if it does."""
+    def _objection(self, placement: Placement, review: Review) -> tuple[str, str] | None:
+        """Return why an approval does not count, as a clause and in a few words; else None."""
         log = self.locator.trail.log
         identifier = _session_of(review)
         session = log.session(identifier) if identifier else None
         if session is not None and _is_an_ai(session, Authors(self.locator.trail)):
-            return Objection("it was given in an AI's session", "in an AI's session")
+            return "it was given in an AI's session", "in an AI's session"
         if self.diff is None or not self.diff.is_new(review.edge.record):
             return None
         if review.kind == ReviewerKind.HUMAN and session is None:
-            return Objection("its session is not in the log", "in an unknown session")
+            return "its session is not in the log", "in an unknown session"
         wrote = {member.text("session_id") for member in placement.lineage.members} - {None}
         if wrote & set(self._sessions(review, identifier)):
-            return Objection("it was given in the session that wrote the code")
+            return "it was given in the session that wrote the code", _DEPENDENT
         same = self._same_people(self.diff, placement, review, session)
         if same is not None:
-            return Objection(same)
+            return same, _DEPENDENT
         if not self.diff.is_committed(review.edge.record):
-            return Objection("it is not committed", "not committed")
+            return "it is not committed", "not committed"
         return None
 
     def _same_people(

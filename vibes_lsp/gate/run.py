@@ -373,7 +373,7 @@ class _GateRun:
             placement = refused.placement
             by = f" by {refused.review.reviewer}" if refused.review.reviewer else ""
             annotation = f"annotation {placement.current.id[:8]}"
-            message = f"the approval{by} of {annotation} does not count: {refused.objection.reason}"
+            message = f"the approval{by} of {annotation} does not count: {refused.reason}"
             self._findings.append(
                 Finding(catalogue.APPROVAL, message, placement.path, placement.located.start)
             )
