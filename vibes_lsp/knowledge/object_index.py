@@ -10,7 +10,7 @@ import hashlib
 import re
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Final, Literal
@@ -289,11 +289,6 @@ class ObjectIndex:
         with suppress(VibesError, OSError), self.knowledge.open_content(source["id"]) as file:
             return file.read(_PREVIEW).decode("utf-8", "ignore")
         return ""
-
-
-def open_index(knowledge: KnowledgeBase) -> closing[ObjectIndex]:
-    """Return the index of a knowledge base, which is closed at the end of a `with` block."""
-    return closing(ObjectIndex(knowledge))
 
 
 def _by_kind(column: int | None) -> str:

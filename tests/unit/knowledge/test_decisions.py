@@ -20,7 +20,7 @@ from vibes_lsp.knowledge.health import doctor
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
 from vibes_lsp.knowledge.methods import KnowledgeMethods
 from vibes_lsp.knowledge.object_format import dump_yaml
-from vibes_lsp.knowledge.object_index import ObjectIndex, open_index
+from vibes_lsp.knowledge.object_index import ObjectIndex
 from vibes_lsp.knowledge.objects import Kind, Proposal
 from vibes_lsp.knowledge.review_gate import ReviewGate
 from vibes_lsp.knowledge.sources import register_source
@@ -41,7 +41,7 @@ def propose(knowledge: KnowledgeBase, text: str = "Auth uses tokens") -> str:
 
 
 def findings(knowledge: KnowledgeBase) -> list[str]:
-    with open_index(knowledge) as index:
+    with closing(ObjectIndex(knowledge)) as index:
         index.refresh()
         found = doctor(knowledge, index, NOW)
     return [each.message for each in found if each.severity == "error"]

@@ -6,6 +6,7 @@ import hashlib
 import os
 import sqlite3
 import time
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pytest
 from vibes_lsp.knowledge.context_pack import build_context, keywords
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
 from vibes_lsp.knowledge.method_parameters import ContextParameters
-from vibes_lsp.knowledge.object_index import ObjectIndex, open_index
+from vibes_lsp.knowledge.object_index import ObjectIndex
 from vibes_lsp.knowledge.objects import Claim, Entity, Kind, KnowledgeObject, Page
 
 NOW = datetime(2026, 11, 22, 10, tzinfo=UTC)
@@ -38,7 +39,7 @@ def knowledge(tmp_path: Path) -> KnowledgeBase:
 
 
 def found(knowledge: KnowledgeBase, query: str) -> list[str]:
-    with open_index(knowledge) as index:
+    with closing(ObjectIndex(knowledge)) as index:
         index.refresh()
         return [hit.id for hit in index.search(query)]
 
@@ -53,7 +54,7 @@ def test_words_match_in_other_forms_and_parts_as_a_last_resort(knowledge: Knowle
 
 
 def test_a_search_can_be_for_parts_only(knowledge: KnowledgeBase) -> None:
-    with open_index(knowledge) as index:
+    with closing(ObjectIndex(knowledge)) as index:
         index.refresh()
         assert [hit.id for hit in index.search("token")] == ["jwt"]
         assert [hit.backend for hit in index.search("token", backend="substring")] == ["substring"]
@@ -83,7 +84,7 @@ def age(knowledge: KnowledgeBase) -> None:
 def test_changes_in_old_folders_are_found(knowledge: KnowledgeBase) -> None:
     """A file that is written in place changes its own time and not its folder's."""
     age(knowledge)
-    with open_index(knowledge) as index:
+    with closing(ObjectIndex(knowledge)) as index:
         index.refresh()
         folder = knowledge.path / "claims"
         before = folder.stat().st_mtime_ns
@@ -106,7 +107,7 @@ def test_changes_in_old_folders_are_found(knowledge: KnowledgeBase) -> None:
 def test_files_that_are_no_objects_are_left_out(knowledge: KnowledgeBase) -> None:
     (knowledge.path / "claims" / "README.md").write_text("zebras")
     age(knowledge)
-    with open_index(knowledge) as index:
+    with closing(ObjectIndex(knowledge)) as index:
         for _ in range(3):
             index.refresh()
             assert index.counts()[Kind.CLAIM] == 2
@@ -121,7 +122,7 @@ def test_an_archived_claim_hides_no_better_one(knowledge: KnowledgeBase) -> None
         old = claim(f"a-{number}", "Zebras are striped", status="archived")
         write(knowledge, Kind.CLAIM, old)
     write(knowledge, Kind.CLAIM, claim("b", "Zebras are striped"))
-    with open_index(knowledge) as index:
+    with closing(ObjectIndex(knowledge)) as index:
         index.refresh()
         assert [hit.id for hit in index.search("zebras", limit=1)] == ["b"]
         write(knowledge, Kind.CLAIM, claim("b", "Zebras are striped", status="archived"))
@@ -160,7 +161,7 @@ def test_a_file_from_the_future_is_parsed_again_only_when_it_changes(
     path = knowledge.file_of(Kind.CLAIM, "cache")
     later = time.time_ns() + 10**15
     os.utime(path, ns=(later, later))
-    with open_index(knowledge) as index:
+    with closing(ObjectIndex(knowledge)) as index:
         index.refresh()
         parsed: list[str] = []
         parse = KnowledgeBase.parse
@@ -197,7 +198,7 @@ def test_a_context_leaves_out_what_is_outdated(knowledge: KnowledgeBase) -> None
     write(knowledge, Kind.CLAIM, old)
     entity = Entity(id="e", name="Token", type="api", created_at=NOW, updated_at=NOW)
     write(knowledge, Kind.ENTITY, entity)
-    with open_index(knowledge) as index:
+    with closing(ObjectIndex(knowledge)) as index:
         index.refresh()
         pack = build_context(index, ContextParameters(task="What do we know of JWT tokens?"), NOW)
     assert [each["id"] for each in pack["items"]] == ["jwt", "e"]

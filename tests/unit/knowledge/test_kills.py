@@ -10,7 +10,7 @@ import shutil
 import signal
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from vibes_lsp.knowledge.changes import changing, complete_changes
 from vibes_lsp.knowledge.health import doctor
 from vibes_lsp.knowledge.knowledge_base import KnowledgeBase, create_knowledge_base
 from vibes_lsp.knowledge.methods import KnowledgeMethods
-from vibes_lsp.knowledge.object_index import open_index
+from vibes_lsp.knowledge.object_index import ObjectIndex
 from vibes_lsp.knowledge.objects import Kind
 from vibes_lsp.store import files
 
@@ -166,7 +166,7 @@ def claims(knowledge: KnowledgeBase) -> dict[str, bytes]:
 
 
 def errors(knowledge: KnowledgeBase) -> list[str]:
-    with open_index(knowledge) as index:
+    with closing(ObjectIndex(knowledge)) as index:
         index.refresh()
         found = doctor(knowledge, index, NOW)
     return [each.message for each in found if each.severity == "error"]
