@@ -196,7 +196,7 @@ class KnowledgeBaseState:
     def __init__(self, path: Path, run: RunInThread) -> None:
         self.path = path
         self.snapshot: KnowledgeSnapshot | None = None
-        self._index: ObjectIndex | None = None
+        self._index: ObjectIndex | None = None  # of the thread that reads
         self._run = run
         self._stamps: _Stamps | None = None
         self._read_at = 0
@@ -223,14 +223,17 @@ class KnowledgeBaseState:
         from vibes_lsp.knowledge.knowledge_base import KnowledgeBase  # noqa: PLC0415
         from vibes_lsp.knowledge.object_index import ObjectIndex  # noqa: PLC0415
 
+        def read() -> KnowledgeSnapshot:
+            if self._index is None:
+                self._index = ObjectIndex(KnowledgeBase(self.path))
+            return read_snapshot(self._index)
+
         async with self.reading:
             if self.snapshot is not None and self.is_current:
                 return False
             stamps, now = _stamps_of(self.path), file_stamps.now_ns()
             try:
-                if self._index is None:
-                    self._index = ObjectIndex(KnowledgeBase(self.path))
-                snapshot = await self._run(partial(read_snapshot, self._index))
+                snapshot = await self._run(read)
             except VibesError as error:
                 _logger.warning("%s is not used: %s", self.path, error.message)
                 snapshot = KnowledgeSnapshot(self.path)
