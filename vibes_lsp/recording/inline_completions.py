@@ -8,18 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Final
 
 from vibes_lsp.anchors.create_anchors import Anchors
 from vibes_lsp.anchors.known_text import locate_from
 from vibes_lsp.anchors.location import AnchoredRange
 from vibes_lsp.anchors.text import Text
+from vibes_lsp.errors import VibesError
 from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.record_schema import CONTEXT_MEMBERS
 from vibes_lsp.model.timestamps import parse_timestamp
-from vibes_lsp.model.vocabulary import Action
-from vibes_lsp.recording.annotations import Contexts, LineSpan, draft_annotation, write_contexts
+from vibes_lsp.model.vocabulary import (
+    Action,
+    EdgeType,
+    NodeType,
+    RecordType,
+    SupersedesReason,
+    is_custom_signal,
+)
+from vibes_lsp.recording.annotations import (
+    Contexts,
+    LineSpan,
+    add_annotation,
+    draft_annotation,
+    unmeasured_members,
+    write_contexts,
+)
 from vibes_lsp.recording.arguments import WrongArgument
-from vibes_lsp.recording.context import RecordingContext
+from vibes_lsp.recording.context import Draft, Node, RecordingContext
 from vibes_lsp.recording.paths import source_text
 from vibes_lsp.recording.requests import RecordInlineCompletion
 from vibes_lsp.recording.results import Recorded
@@ -30,6 +46,17 @@ from vibes_lsp.recording.text_edits import (
     find_applied_edit,
     line_count,
 )
+
+_MEASURED_MEMBERS: Final = (
+    "assurance_level",
+    "anchor_context",
+    "anchor_hash",
+    "file_content_hash",
+    "line_hashes",
+    "risk_score",
+    "risk_factors",
+)
+"""The members of an annotation that follow from the text, which the spool does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +187,54 @@ def redraft(
     lines = current.lines[location.start - 1 : location.end]
     is_undone = all(not line.strip() or line.strip() in pending.replaced for line in lines)
     return ([], None) if is_undone else (pending.records, pending.lines)
+
+
+def could_be_recorded(completion: InlineCompletion) -> bool:
+    """Return whether the records of a completion are those that its other values give.
+
+    They are drafted again and must be equal. What follows from the text is accepted as it is, and
+    so are the older annotations to which the new one has edges.
+    """
+    records, contexts, lines = completion.records, completion.contexts, completion.lines
+    if lines is None or not records:
+        return lines is None and not records
+    if (
+        completion.action not in (Action.CREATE, Action.MODIFY)
+        or not contexts.hashes.keys() <= CONTEXT_MEMBERS.keys()
+        or not all(
+            is_custom_signal(signal.signal) and 0 <= signal.value <= 1
+            for signal in contexts.signals
+        )
+    ):
+        return False
+    place: Members = {
+        "type": RecordType.LINE.value,
+        "file_path": completion.path,
+        "line_start": lines[0],
+        "line_end": lines[1],
+    }
+    first: Members = records[0]
+    measured: Members = {name: first[name] for name in _MEASURED_MEMBERS if name in first}
+    timestamp = completion.timestamp
+    unmeasured = unmeasured_members(place, completion.action, contexts, timestamp)
+    draft = Draft(timestamp, contexts.session_id)
+    try:
+        annotation = add_annotation(draft, {**unmeasured, **measured}, contexts)
+        for edge in records[len(draft.records) :]:
+            _add_replaced(draft, annotation, edge)
+    except VibesError:  # a record violates the RFC
+        return False
+    return draft.records == list(records)
+
+
+def _add_replaced(draft: Draft, annotation: Node, edge: Members) -> None:
+    older = Node(text(edge, "target_ref") or "", NodeType.ANNOTATION)
+    if edge.get("edge_type") == EdgeType.SUPERSEDES:
+        draft.edge(
+            EdgeType.SUPERSEDES, annotation, older, {"reason": SupersedesReason.COVERS.value}
+        )
+    else:
+        draft.edge(EdgeType.DEPENDS_ON, annotation, older)
 
 
 def _apply(

@@ -4,7 +4,11 @@ It is in `.ai-audit/spool/`, which git ignores. A request's records are stored t
 before they go to the log. So the same request again, in any process and after any crash, appends
 what is missing and returns the same result (`docs/decisions/requests.md`). An
 inline completion is such a request, known by its own id; while it waits for more parts it is in
-`spool/held/`. Nothing read here is trusted: see `spool_validation`.
+`spool/held/`.
+
+Records from here go to the log as this user's. Git ignores the folder, but a commit can contain
+files there. So a file is accepted only if git does not track it, and if the use case itself could
+have written all of its records.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,15 +26,17 @@ from typing import Any, Final, Generic, TypeVar
 
 from pydantic import TypeAdapter
 
-from vibes_lsp.errors import MalformedJson, UnreadableFile
+from vibes_lsp.errors import MalformedJson, UnreadableFile, VibesError
 from vibes_lsp.git.repository import is_tracked
 from vibes_lsp.model.canonical_json import canonical_json, parse_json
-from vibes_lsp.model.members import Members
+from vibes_lsp.model.hashing import annotation_id
+from vibes_lsp.model.members import Members, text
+from vibes_lsp.model.validation import record_problems
+from vibes_lsp.model.vocabulary import RecordType
 from vibes_lsp.patience import REQUEST_LOCK
-from vibes_lsp.recording.inline_completions import InlineCompletion
+from vibes_lsp.recording.inline_completions import InlineCompletion, could_be_recorded
 from vibes_lsp.recording.paths import is_bookkeeping, project_path
 from vibes_lsp.recording.results import Result
-from vibes_lsp.recording.spool_validation import are_written_by, is_inline_completion
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import (
     MAX_FILE,
@@ -150,7 +156,7 @@ class Spool:
             self._requests[kind] = SpoolFiles(
                 self.directory.spool,
                 _request_adapter(kind),  # type: ignore[arg-type]  # a class is hashable
-                lambda value: are_written_by(kind, value.records),
+                lambda value: _are_written_by(kind, value.records),
                 self._tracked,
             )
         return self._requests[kind]
@@ -211,7 +217,7 @@ class Spool:
         project, path = self.directory.project, completion.path
         if project_path(project, path) != path or is_bookkeeping(project, path):
             return False
-        return is_inline_completion(completion)
+        return could_be_recorded(completion)
 
 
 @cache
@@ -243,3 +249,19 @@ def _age(path: Path) -> float | None:
         return time.time() - path.stat().st_mtime
     except OSError:
         return None
+
+
+def _are_written_by(kind: type[Result], records: Sequence[Members]) -> bool:
+    """Return whether the use case with this type of result may have written the records."""
+    return all(_type(record) in kind.record_types and _is_valid(record) for record in records)
+
+
+def _type(record: Members) -> str | None:
+    return text(record, "edge_type" if record.get("type") == RecordType.EDGE else "type")
+
+
+def _is_valid(record: Members) -> bool:
+    try:
+        return not record_problems(record) and annotation_id(record) == record.get("annotation_id")
+    except VibesError:
+        return False

@@ -128,11 +128,7 @@ def create_file(path: Path, content: bytes) -> bool:
     """
     if os.path.lexists(path):
         return False
-    temporary = path.with_name(_temporary_name())
-    try:
-        _write_new(temporary, content)
-    except OSError as error:
-        raise write_error(path, error) from error
+    temporary = write_temporary(path.parent, content)
     try:
         return link_file(temporary, path)
     except RefusedWrite:
