@@ -32,7 +32,7 @@ from vibes_lsp.store.files import (
 from vibes_lsp.store.journal import Journal, entries_file, journal_files, read_journal
 from vibes_lsp.store.locks import LockHandle, append_lock, fold_lock
 from vibes_lsp.store.manifest import parse_manifest
-from vibes_lsp.store.manifest_format import add_entries, has_duplicates
+from vibes_lsp.store.manifest_format import add_entries
 from vibes_lsp.store.versions import unsupported_versions
 
 _MAX_ROUNDS: Final = 8
@@ -128,7 +128,7 @@ def _merge_into_manifest(directory: AuditDir, entries: Mapping[str, msgspec.Raw]
             hint="nothing was changed; upgrade vibes, or correct the version",
         )
     new = {key: bytes(raw) for key, raw in entries.items() if key not in manifest.stored}
-    if not new and not has_duplicates(manifest):
+    if not new:
         return 0
     text = add_entries(manifest, new)
     if len(text) > MAX_FILE:

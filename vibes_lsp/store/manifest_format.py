@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from io import BytesIO
 from typing import Final
 
 from vibes_lsp.errors import MalformedJson, RefusedWrite, VibesError
@@ -31,7 +30,7 @@ _LINE_BREAKS: Final = re.compile(rb"(?<!\s)[ \t\f\v]*+[\r\n]\s*+")
 
 
 def add_entries(manifest: Manifest, entries: Mapping[str, bytes]) -> bytes:
-    """Return the text of a manifest with new entries and without equal duplicates from a merge.
+    """Return the text of a manifest with new entries; equal duplicates from a merge stay.
 
     Args:
         manifest: The manifest.
@@ -53,8 +52,7 @@ def add_entries(manifest: Manifest, entries: Mapping[str, bytes]) -> bytes:
     if manifest.form is ManifestForm.ABSENT:
         lines, text = 0, new_manifest({})
     elif formatted:
-        text = _without_duplicates(manifest.data, len(manifest.stored))
-        lines = len(manifest.stored)
+        text, lines = manifest.data, len(manifest.stored)
     else:
         text, lines = _reformat(manifest), len(manifest.stored)
     comma = b"," if lines else b""
@@ -99,19 +97,6 @@ def _are_valid_lines(content: bytes) -> bool:
     return True
 
 
-def has_duplicates(manifest: Manifest) -> bool:
-    """Whether a formatted manifest has duplicate keys, as a union merge leaves them."""
-    return (
-        manifest.form is ManifestForm.OBJECT
-        and _is_formatted(manifest.data)
-        and _line_count(manifest.data) > len(manifest.stored)
-    )
-
-
-def _line_count(content: bytes) -> int:
-    return content.count(b"\n") - 2
-
-
 def _is_formatted(content: bytes) -> bool:
     head = content.find(b"\n") + 1
     if (
@@ -131,32 +116,6 @@ def _entry_lines(content: bytes) -> Iterator[tuple[int, int]]:
         end = content.find(b"\n", start, last)
         yield start, end
         start = end + 1
-
-
-def _without_duplicates(content: bytes, keys: int) -> bytes:
-    if _line_count(content) <= keys:
-        return content
-    conflicting = {key.encode() for key, _ in conflicting_keys(content)}
-    head = content.find(b"\n") + 1
-    return (
-        content[:head]
-        + b"".join(_without_repeated_lines(content[head:].removesuffix(_CLOSING), conflicting))
-        + _CLOSING
-    )
-
-
-def _without_repeated_lines(lines: bytes, conflicting: set[bytes]) -> Iterator[bytes]:
-    seen: set[bytes] = set()
-    for line in BytesIO(lines):  # a carriage return is white space in a line
-        match = _ENTRY.match(line)
-        key = match[1] if match else b""
-        if key not in seen or key in conflicting or not _is_hash(key):
-            yield line
-        seen.add(key)
-
-
-def _is_hash(key: bytes) -> bool:
-    return re.fullmatch(rb"[0-9a-f]{64}", key) is not None
 
 
 def _reformat(manifest: Manifest) -> bytes:
