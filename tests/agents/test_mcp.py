@@ -27,7 +27,7 @@ from tests.agents.scripted_model import Script
 from tests.agents.session import run_session
 from tests.agents.story import Read, Replace, Shell, Steps
 from tests.agents.wire_formats import Answer, ToolCall
-from vibes_lsp.recording import Model, Origin, Prompt, PromptType, Recorder, Tool
+from vibes_lsp.recording import Model, Origin, Prompt, PromptType, Recorder, StartSession, Tool
 
 PROMPT: Final = "Raise the limit."
 LIMITS: Final = "MOST = 10\n\n\ndef is_allowed(count):\n    return count <= MOST\n"
@@ -140,7 +140,9 @@ def test_an_edit_is_informed_by_what_the_agent_asked(agent: type[Asking], tmp_pa
         log_answers(sandbox)
         sandbox.write(sandbox.project / "limits.py", LIMITS)
         with Recorder(sandbox.project) as recorder:
-            session = recorder.start_session(Tool("Some Tool", "1"), Model("some-model", "1"))
+            session = recorder.execute(
+                StartSession(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"))
+            )
             origin = Origin(
                 session_id=session.session_id, prompt=Prompt(EARLIER, PromptType.USER_INSTRUCTION)
             )

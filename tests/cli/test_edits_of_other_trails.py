@@ -14,11 +14,7 @@ from tests.trails import Repository
 from tests.unit.recording.projects import MODEL, TOOL, Project, new_project
 from vibes_lsp.ingest.fold import fold_events
 from vibes_lsp.ingest.hook import store_event
-from vibes_lsp.recording import (
-    Prompt,
-    PromptType,
-    RecordPrompt,
-)
+from vibes_lsp.recording import Prompt, PromptType, RecordPrompt, StartSession
 from vibes_lsp.store.audit_dir import AuditDir
 
 SESSION: Final = "8f1dc1a2-3b84-4ab9-8d29-5c8e27f7a9d1"
@@ -202,7 +198,7 @@ def test_record_takes_the_trail_of_the_file(tmp_path: Path, start: str) -> None:
     here, there = project_in_git(tmp_path / "here"), project_in_git(tmp_path / "there")
     (here.root / "src").mkdir()
     there.file("b.py", NEW)
-    session = here.recorder.start_session(TOOL, MODEL).session_id
+    session = here.recorder.execute(StartSession(tool=TOOL, model=MODEL)).session_id
     here.recorder.execute(
         RecordPrompt(session_id=session, prompt=Prompt(PRIVATE, PromptType.USER_INSTRUCTION))
     )
@@ -234,7 +230,7 @@ def test_a_second_edit_of_a_session_takes_no_prompt_along_either(
     tmp_path: Path, home: Path
 ) -> None:
     here, there = project_in_git(tmp_path / "here"), project_in_git(tmp_path / "there")
-    session = here.recorder.start_session(TOOL, MODEL).session_id
+    session = here.recorder.execute(StartSession(tool=TOOL, model=MODEL)).session_id
     asked = here.recorder.execute(
         RecordPrompt(session_id=session, prompt=Prompt(PRIVATE, PromptType.USER_INSTRUCTION))
     )
@@ -262,7 +258,7 @@ def test_record_takes_a_nested_trail(tmp_path: Path) -> None:
     outer = project_in_git(tmp_path / "outer")
     inner = new_project(outer.root / "packages/inner")
     inner.file("b.py", NEW)
-    session = outer.recorder.start_session(TOOL, MODEL).session_id
+    session = outer.recorder.execute(StartSession(tool=TOOL, model=MODEL)).session_id
     outer.recorder.execute(
         RecordPrompt(session_id=session, prompt=Prompt(PRIVATE, PromptType.USER_INSTRUCTION))
     )
@@ -288,7 +284,7 @@ def test_record_elsewhere_stops_where_the_user_forbids_it(tmp_path: Path, home: 
         "lineStart": 1,
         "lineEnd": 1,
         "action": "create",
-        "sessionId": here.recorder.start_session(TOOL, MODEL).session_id,
+        "sessionId": here.recorder.execute(StartSession(tool=TOOL, model=MODEL)).session_id,
     }
     done = vibes("record", "annotate", cwd=here.root, given=json.dumps(members).encode())
     assert done.code == 2

@@ -12,6 +12,7 @@ from tests.cli.run_vibes import vibes
 from tests.trails import Repository, annotation_id
 from tests.unit.checks.projects import Project
 from tests.unit.recording.projects import PROMPT, new_project, session_origin
+from vibes_lsp.recording import EndSession
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,7 +155,7 @@ def test_every_line_counts_once_as_created(
                 "b.txt", 5, 6, action, session_origin(session)
             ).annotation_id
         ] = "inner"
-    project.recorder.end_session(session)
+    project.recorder.execute(EndSession(session_id=session))
     project.file("b.txt", "".join(["a person's\n", *after]))
     done = vibes("export", "--current", tmp_path / "current", "--json", cwd=project.root)
     assert (done.code, done.json["changed"]) == (0, len(expected))
@@ -177,7 +178,7 @@ def test_lost_and_uncertain_annotations_are_left_out_and_counted(tmp_path: Path)
     recorder.annotate_lines("a.py", 9, 10, "modify", session_origin(session))
     project.file("gone.py", "one\ntwo\nthree\n")
     recorder.annotate_lines("gone.py", 1, 3, "create", session_origin(session))
-    recorder.end_session(session)
+    recorder.execute(EndSession(session_id=session))
     project.file(
         "a.py",
         "import hashlib\n\n\ndef digest(data):\n    found = hashlib.sha256(data)\n    return found.hexdigest()\n",

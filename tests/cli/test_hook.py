@@ -21,7 +21,7 @@ from vibes_lsp.ingest.fold import fold_events
 from vibes_lsp.ingest.hook import MAX_WAITING, mark_folding, store_event
 from vibes_lsp.ingest.record_events import UNRESOLVED, session_id
 from vibes_lsp.patience import LOCK
-from vibes_lsp.recording import RecordDelegation
+from vibes_lsp.recording import RecordDelegation, StartSession
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -440,7 +440,7 @@ def test_the_text_of_a_payload_makes_no_review(project: Project) -> None:
 
 
 def test_a_payload_cannot_enter_a_session_of_another_tool(project: Project) -> None:
-    session = project.recorder.start_session(TOOL, MODEL).session_id
+    session = project.recorder.execute(StartSession(tool=TOOL, model=MODEL)).session_id
     project.file("b.py", "b = 1\n")
     store(project, written(project) | {"session_id": session})
     fold_events(project.recorder.directory)

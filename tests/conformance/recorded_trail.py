@@ -21,6 +21,7 @@ from vibes_lsp.recording import (
     CommandType,
     Decision,
     DecisionOption,
+    EndSession,
     Model,
     Origin,
     Prompt,
@@ -29,6 +30,7 @@ from vibes_lsp.recording import (
     RecordCommand,
     RecordDelegation,
     Recorder,
+    StartSession,
 )
 from vibes_lsp.recording.results import Recorded
 from vibes_lsp.store.initialise import initialise
@@ -135,8 +137,14 @@ def record_everything(root: Path, level: str) -> RecordedTrail:
 
 
 def _record_all(recorder: Recorder) -> dict[str, str]:
-    session = recorder.start_session(
-        TOOL, MODEL, description="All of it", agent_name="lead", agent_type="orchestrator"
+    session = recorder.execute(
+        StartSession(
+            tool=TOOL,
+            model=MODEL,
+            description="All of it",
+            agent_name="lead",
+            agent_type="orchestrator",
+        )
     ).session_id
     read = recorder.execute(read_request(session, "src/a.py")).command_hash
     command = Command("make digest", CommandType.SHELL, 0, OUTPUT, "src")
@@ -198,8 +206,14 @@ def _record_all(recorder: Recorder) -> dict[str, str]:
             session_id=child, prompt=prompt, reasoning=Reasoning(REASONING_TEXTS["external"], 99)
         ),
     )
-    own = recorder.start_session(
-        TOOL, MODEL, parent_session_id=session, agent_name="worker-2", agent_type="some-agent"
+    own = recorder.execute(
+        StartSession(
+            tool=TOOL,
+            model=MODEL,
+            parent_session_id=session,
+            agent_name="worker-2",
+            agent_type="some-agent",
+        )
     ).session_id
     edge = recorder.execute(
         edge_request(
@@ -212,7 +226,7 @@ def _record_all(recorder: Recorder) -> dict[str, str]:
     )
     recorder.execute(review_request("approved", "src/a.py", (4, 6), reviewer="Ada"))
     for each in (own, child, session):
-        recorder.end_session(each)
+        recorder.execute(EndSession(session_id=each))
     edits = {
         "line": line,
         "function": function,

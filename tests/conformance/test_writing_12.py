@@ -13,7 +13,7 @@ from tests.trails import AUDIT_DIR, CompleteTrail
 from tests.trails.complete_trail import LIMITS_BEFORE
 from tests.unit.recording.projects import MODEL, PROMPT, TOOL, session_origin
 from vibes_lsp.errors import UnsupportedVersion
-from vibes_lsp.recording import Recorder
+from vibes_lsp.recording import EndSession, Recorder, StartSession
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,11 +29,11 @@ POLICY = {"type": "policy", "created_at": "2026-02-03T11:00:00Z", "rules": [{"id
 def record(root: Path) -> str:
     """Record an edit with a prompt, and bring the manifest up to date."""
     with Recorder(root) as recorder:
-        session = recorder.start_session(TOOL, MODEL).session_id
+        session = recorder.execute(StartSession(tool=TOOL, model=MODEL)).session_id
         recorder.annotate_lines(
             "src/auth.py", 1, 3, "modify", session_origin(session, prompt=PROMPT)
         )
-        recorder.end_session(session)
+        recorder.execute(EndSession(session_id=session))
     return session
 
 

@@ -10,7 +10,7 @@ from tests.conformance.requirement import rfc_writer
 from tests.conformance.trail_access import run_vibes
 from tests.trails import Repository
 from tests.unit.recording.projects import Project, new_project, session_origin
-from vibes_lsp.recording import Prompt, PromptType, Reasoning
+from vibes_lsp.recording import EndSession, Prompt, PromptType, Reasoning
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +28,7 @@ def private(root: Path) -> Project:
         "modify",
         session_origin(session, prompt=prompt, reasoning=Reasoning(f"The token is {SECRET}.")),
     )
-    project.recorder.end_session(session)
+    project.recorder.execute(EndSession(session_id=session))
     return project
 
 

@@ -18,7 +18,15 @@ from tests.unit.recording.projects import TOOL, Project, new_project
 from vibes_lsp.mcp.message_loop import MAX_MESSAGE
 from vibes_lsp.mcp.recorded_text import Quotations
 from vibes_lsp.model.escaping import INVISIBLE, LINE_MARK
-from vibes_lsp.recording import Decision, DecisionOption, Model, Origin, Prompt, PromptType
+from vibes_lsp.recording import (
+    Decision,
+    DecisionOption,
+    Model,
+    Origin,
+    Prompt,
+    PromptType,
+    StartSession,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +44,9 @@ def project(tmp_path: Path) -> Project:
     made = new_project(tmp_path / "project", level="high")
     model = Model(f"m{HOSTILE}", HOSTILE)
     recorder = made.recorder
-    session = recorder.start_session(TOOL, model, description=HOSTILE, agent_name=HOSTILE)
+    session = recorder.execute(
+        StartSession(tool=TOOL, model=model, description=HOSTILE, agent_name=HOSTILE)
+    )
     options = (DecisionOption("a", HOSTILE), DecisionOption("b", HOSTILE))
     origin = Origin(
         session_id=session.session_id,

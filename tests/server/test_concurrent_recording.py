@@ -27,15 +27,18 @@ TOOL: Final = {"name": "Some Tool", "version": "1"}
 MODEL: Final = {"name": "some-model", "version": "1"}
 PROGRAM: Final = """
 import sys
-from vibes_lsp.recording import Model, Origin, Prompt, PromptType, Recorder, Tool
+from vibes_lsp.recording import EndSession, Model, Origin, Prompt, PromptType, Recorder
+from vibes_lsp.recording import StartSession, Tool
 root, own, records = sys.argv[1], sys.argv[2], int(sys.argv[3])
 with Recorder(root) as recorder:
-    session = recorder.start_session(Tool("Some Tool", "1"), Model("some-model", own)).session_id
+    session = recorder.execute(
+        StartSession(tool=Tool("Some Tool", "1"), model=Model("some-model", own))
+    ).session_id
     for number in range(records):
         text = f"{own if number % 2 else 'all'} {number}"
         origin = Origin(session_id=session, prompt=Prompt(text, PromptType.CHAT_MESSAGE))
         print(recorder.annotate_lines(f"p{own}.py", 4, 7, "modify", origin).annotation_id, flush=True)
-    recorder.end_session(session)
+    recorder.execute(EndSession(session_id=session))
 """
 
 

@@ -20,12 +20,14 @@ from tests.stories.workspace import BY, LOG, Workspace
 from tests.unit.recording.request_builders import read_request
 from vibes_lsp.model.vocabulary import Verdict
 from vibes_lsp.recording import (
+    EndSession,
     Model,
     Prompt,
     PromptType,
     Recorder,
     RecordPrompt,
     RecordReview,
+    StartSession,
     Tool,
 )
 from vibes_lsp.store.audit_dir import AuditDir
@@ -66,11 +68,13 @@ def logged(work: Workspace) -> list[str]:
 def ask_without_edit(work: Workspace) -> None:
     """Let an agent answer a question: a session, a prompt and a file that it read."""
     with Recorder(work.path, now=work.now) as recorder:
-        session = recorder.start_session(Tool("Some Tool", "1"), Model("some-model", "1"))
+        session = recorder.execute(
+            StartSession(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"))
+        )
         prompt = Prompt("What does it do?", PromptType.USER_INSTRUCTION)
         recorder.execute(RecordPrompt(session_id=session.session_id, prompt=prompt))
         recorder.execute(read_request(session.session_id, "app.py"))
-        recorder.end_session(session.session_id)
+        recorder.execute(EndSession(session_id=session.session_id))
 
 
 def test_what_waits_has_no_line_of_the_log(work: Workspace) -> None:
@@ -301,13 +305,19 @@ def test_what_a_removed_work_tree_left_is_taken_over(work: Workspace, tmp_path: 
 
 def test_a_session_comes_with_its_first_edit_and_its_end_later(work: Workspace) -> None:
     with Recorder(work.path, now=work.now) as recorder:
-        parent = recorder.start_session(Tool("Some Tool", "1"), Model("some-model", "1"))
-        child = recorder.start_session(
-            Tool("Some Tool", "1"),
-            Model("some-model", "1"),
-            parent_session_id=parent.session_id,
+        parent = recorder.execute(
+            StartSession(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"))
         )
-        alone = recorder.start_session(Tool("Some Tool", "1"), Model("some-model", "1"))
+        child = recorder.execute(
+            StartSession(
+                tool=Tool("Some Tool", "1"),
+                model=Model("some-model", "1"),
+                parent_session_id=parent.session_id,
+            )
+        )
+        alone = recorder.execute(
+            StartSession(tool=Tool("Some Tool", "1"), model=Model("some-model", "1"))
+        )
         work.write("app.py", ALPHA + BETA)
         origin = BY.__class__(session_id=child.session_id, prompt=BY.prompt)
         recorder.annotate_lines("app.py", 5, 6, "modify", origin)
@@ -315,7 +325,7 @@ def test_a_session_comes_with_its_first_edit_and_its_end_later(work: Workspace) 
         sessions = [each["session_id"] for each in work.records() if each["type"] == "session"]
         assert sorted(sessions) == sorted([parent.session_id, child.session_id])
         assert alone.session_id not in json.dumps(work.records())
-        recorder.end_session(child.session_id)
+        recorder.execute(EndSession(session_id=child.session_id))
         assert work.status() == ""
         work.commit_other_file("Next")
     ends = [each["session_id"] for each in work.records() if each.get("event") == "end"]

@@ -26,6 +26,7 @@ from vibes_lsp.recording import (
     Confidence,
     Decision,
     DecisionOption,
+    EndSession,
     Function,
     Model,
     Origin,
@@ -42,6 +43,7 @@ from vibes_lsp.recording import (
     RecordReview,
     ReviewScope,
     RiskSignal,
+    StartSession,
     Tool,
     Verdict,
 )
@@ -150,12 +152,14 @@ class _Shop:
         """Assurance level low: tool, model and command."""
         self._write("web/app.ts", sources.APP)
         with self._recorder() as recorder:
-            session = recorder.start_session(*_COPILOT, description="App").session_id
+            session = recorder.execute(
+                StartSession(tool=_COPILOT[0], model=_COPILOT[1], description="App")
+            ).session_id
             command = Command("web/app.ts", CommandType.FILE_WRITE)
             recorder.annotate_lines(
                 "web/app.ts", 1, 11, "create", Origin(session_id=session, command=command)
             )
-            recorder.end_session(session)
+            recorder.execute(EndSession(session_id=session))
         self._commit("Attempts in the app")
         self._commit("Show attempts in the app", amend=True)
 
@@ -164,14 +168,16 @@ class _Shop:
         self._record_at(AssuranceLevel.MEDIUM)
         self._write("src/limits.py", sources.LIMITS)
         with self._recorder() as recorder:
-            session = recorder.start_session(*_CURSOR, description="Limits").session_id
+            session = recorder.execute(
+                StartSession(tool=_CURSOR[0], model=_CURSOR[1], description="Limits")
+            ).session_id
             origin = Origin(
                 session_id=session,
                 prompt=Prompt("Limit attempts: five an hour.", PromptType.CHAT_MESSAGE),
             )
             for start, end in ((3, 4), (7, 9), (12, 14)):
                 recorder.annotate_lines("src/limits.py", start, end, "create", origin)
-            recorder.end_session(session)
+            recorder.execute(EndSession(session_id=session))
         self._commit("Limit attempts")
 
     def add_accounts(self) -> tuple[str, str]:
@@ -179,7 +185,9 @@ class _Shop:
         self._record_at(AssuranceLevel.HIGH)
         self._write("src/auth.py", sources.AUTH)
         with self._recorder() as recorder:
-            session = recorder.start_session(*_CLAUDE, description="Accounts").session_id
+            session = recorder.execute(
+                StartSession(tool=_CLAUDE[0], model=_CLAUDE[1], description="Accounts")
+            ).session_id
             why = Reasoning(
                 "A regular expression is enough here, a confirmation mail follows anyway.", 17
             )
@@ -212,7 +220,7 @@ class _Shop:
                 recorder.annotate_lines("src/auth.py", 18, 22, "create", origin).annotation_id or ""
             )
             self._delegate_tests(recorder, session)
-            recorder.end_session(session)
+            recorder.execute(EndSession(session_id=session))
             reviewed = RecordReview(
                 verdict=Verdict.APPROVED,
                 file="src/auth.py",
@@ -243,7 +251,7 @@ class _Shop:
         recorder.annotate_lines(
             "tests/test_auth.py", 6, 11, "create", Origin(session_id=child, prompt=task)
         )
-        recorder.end_session(child)
+        recorder.execute(EndSession(session_id=child))
 
     def add_confirmation_mail(self) -> None:
         """An inline completion that a person accepts, and a function after it."""
@@ -261,7 +269,9 @@ class _Shop:
             )
             recorder.execute(completion)
             self._write("src/mail.py", sources.MAIL)
-            session = recorder.start_session(*_CLAUDE, description="Mail").session_id
+            session = recorder.execute(
+                StartSession(tool=_CLAUDE[0], model=_CLAUDE[1], description="Mail")
+            ).session_id
             prompt = Prompt(
                 "A code is good for a quarter of an hour.",
                 PromptType.CHAT_MESSAGE,
@@ -276,7 +286,7 @@ class _Shop:
                     prompt=prompt,
                 )
             )
-            recorder.end_session(session)
+            recorder.execute(EndSession(session_id=session))
             recorder.execute(_approval_of("src/mail.py"))
         self._commit("Confirm addresses by mail")
         self._write("README.md", "# Shop\n\nSign up, confirm your address, buy.\n")

@@ -22,7 +22,7 @@ from vibes_lsp.git.stored_files import StoredFiles
 from vibes_lsp.model.members import Members
 from vibes_lsp.recording.accepted_completions import AcceptedCompletions
 from vibes_lsp.recording.annotations import record_annotation
-from vibes_lsp.recording.arguments import Model, Tool, WrongArgument
+from vibes_lsp.recording.arguments import WrongArgument
 from vibes_lsp.recording.context import Draft, RecordingContext
 from vibes_lsp.recording.corrections import mark_lost, reanchor
 from vibes_lsp.recording.edges import record_edge
@@ -211,7 +211,7 @@ class Recorder:
         return None
 
     def execute(self, request: Request[R]) -> R:
-        """Execute a request and return its result; the other methods only build requests."""
+        """Execute a request and return its result."""
         return cast("R", self._execute(request))
 
     def execute_json(self, request: Request[Any]) -> Members:
@@ -238,34 +238,6 @@ class Recorder:
         if isinstance(request, EndSession):
             self.finish()  # what fails now is tried again, and reported, at the next finish
         return result
-
-    def start_session(
-        self,
-        tool: Tool,
-        model: Model,
-        *,
-        description: str | None = None,
-        parent_session_id: str | None = None,
-        agent_name: str | None = None,
-        agent_type: str | None = None,
-        request_id: str | None = None,
-    ) -> StartedSession:
-        """Start a session (RFC 7.5); one with a parent is recorded as delegated by it."""
-        return self.execute(
-            StartSession(
-                tool=tool,
-                model=model,
-                description=description,
-                parent_session_id=parent_session_id,
-                agent_name=agent_name,
-                agent_type=agent_type,
-                request_id=request_id,
-            )
-        )
-
-    def end_session(self, session_id: str, *, request_id: str | None = None) -> Ended:
-        """End a session; nothing happens when it has ended. Its pending completions go first."""
-        return self.execute(EndSession(session_id=session_id, request_id=request_id))
 
     def annotate_lines(
         self,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.trails import annotation_id, context_hash
 from vibes_lsp.model.vocabulary import AssuranceLevel
-from vibes_lsp.recording import Model, Origin, Prompt, PromptType, Recorder, Tool
+from vibes_lsp.recording import Model, Origin, Prompt, PromptType, Recorder, StartSession, Tool
 from vibes_lsp.store.initialise import initialise
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class Project:
 
     def session(self, **more: Any) -> str:
         """Start a session."""
-        return self.recorder.start_session(TOOL, MODEL, **more).session_id
+        return self.recorder.execute(StartSession(tool=TOOL, model=MODEL, **more)).session_id
 
     def annotate(
         self,

@@ -27,6 +27,7 @@ from vibes_lsp.recording import (
     PromptType,
     RecordCommand,
     RecordEdge,
+    StartSession,
     WrongArgument,
 )
 from vibes_lsp.store.writer import AuditWriter
@@ -154,7 +155,7 @@ def test_a_file_that_two_sessions_read_informs_the_edits_of_both(project: Projec
 def test_an_edit_depends_on_an_older_one_whose_place_is_uncertain(
     project: Project,
 ) -> None:
-    started = project.recorder.start_session(TOOL, MODEL)
+    started = project.recorder.execute(StartSession(tool=TOOL, model=MODEL))
     unanchored: Members = {
         "type": "line",
         "file_path": "a.py",

@@ -21,7 +21,7 @@ from tests.unit.recording.projects import (
     session_origin,
 )
 from tests.unit.recording.request_builders import Completion, review_request
-from vibes_lsp.recording import Origin, Recorder, WrongArgument
+from vibes_lsp.recording import EndSession, Origin, Recorder, WrongArgument
 from vibes_lsp.recording.requests import REQUESTS, parse
 from vibes_lsp.recording.results import Pending, Recorded
 from vibes_lsp.trail.pending_completions import PendingCompletions as Waiting
@@ -223,7 +223,7 @@ def test_pending_completions_are_recorded_before_later_records(project: Project,
     session = project.session()
     project.recorder.execute(replace(PUT, final=False).request(session_origin(session)))
     if how == "session":
-        Recorder(project.root).end_session(session)
+        Recorder(project.root).execute(EndSession(session_id=session))
     elif how == "close":
         project.recorder.close()
     elif how == "annotate":

@@ -28,6 +28,7 @@ from vibes_lsp.recording import (
     Recorder,
     RecordInlineCompletion,
     RiskSignal,
+    StartSession,
     Tool,
     VibesError,
     WrongArgument,
@@ -125,10 +126,13 @@ WRONG: dict[str, list[Callable[[Recorder], object]]] = {
     ],
     "request": [completion("a.py"), lambda recorder: recorder.execute(ANY)],
     "sesion_id": [edit(sesion_id="s")],
-    "tool": [annotate(tool="t"), lambda recorder: recorder.start_session(ANY, MODEL)],
+    "tool": [
+        annotate(tool="t"),
+        lambda recorder: recorder.execute(StartSession(tool=ANY, model=MODEL)),
+    ],
     "tool.name": [
         annotate(tool=Tool(ANY, "1")),
-        lambda recorder: recorder.start_session(Tool(ANY, "1"), MODEL),
+        lambda recorder: recorder.execute(StartSession(tool=Tool(ANY, "1"), model=MODEL)),
     ],
     "model.parameters": [
         annotate(model=Model("m", "1", {"a": nested(10_000)})),
@@ -140,7 +144,9 @@ WRONG: dict[str, list[Callable[[Recorder], object]]] = {
         annotate(model=Model("m", "1", {"a": [float("nan")]})),
         annotate(model=Model("m", "1", {"a": {ANY: 1}})),
         annotate(model=Model("m", "1", {ANY: 1})),
-        lambda recorder: recorder.start_session(TOOL, Model("m", "1", nested(63))),
+        lambda recorder: recorder.execute(
+            StartSession(tool=TOOL, model=Model("m", "1", nested(63)))
+        ),
     ],
     "prompt.text": [annotate(prompt=Prompt(ANY, PromptType.CHAT_MESSAGE))],
     "prompt.context_files": [annotate(prompt=Prompt("x", PromptType.CHAT_MESSAGE, ANY))],

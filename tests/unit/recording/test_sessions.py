@@ -11,9 +11,11 @@ from tests.unit.recording.projects import MODEL, START, TOOL, Project
 from vibes_lsp.errors import AuditDirNotFound, UnknownId
 from vibes_lsp.recording import (
     DelegationType,
+    EndSession,
     Model,
     RecordDelegation,
     Recorder,
+    StartSession,
     Tool,
     WrongArgument,
 )
@@ -23,8 +25,14 @@ if TYPE_CHECKING:
 
 
 def test_a_session_starts_with_its_environment(project: Project) -> None:
-    started = project.recorder.start_session(
-        TOOL, MODEL, description="Digests", agent_name="worker-1", agent_type="some-agent"
+    started = project.recorder.execute(
+        StartSession(
+            tool=TOOL,
+            model=MODEL,
+            description="Digests",
+            agent_name="worker-1",
+            agent_type="some-agent",
+        )
     )
     [record] = project.records()
     assert record == {
@@ -52,8 +60,8 @@ def test_a_session_starts_with_its_environment(project: Project) -> None:
 
 def test_one_environment_is_written_once(project: Project) -> None:
     hashes = {
-        project.recorder.start_session(
-            Tool("T", "1"), Model("m", "1", {"n": number})
+        project.recorder.execute(
+            StartSession(tool=Tool("T", "1"), model=Model("m", "1", {"n": number}))
         ).environment_hash
         for number in (1, 1.0)
     }
@@ -64,27 +72,28 @@ def test_one_environment_is_written_once(project: Project) -> None:
 def test_a_session_ends_once(project: Project) -> None:
     session = project.session()
     for _ in range(3):
-        project.recorder.end_session(session)
+        project.recorder.execute(EndSession(session_id=session))
     assert [record["event"] for record in project.records("session")] == ["start", "end"]
 
 
 def test_another_program_ends_a_session(project: Project) -> None:
     session = project.session()
     with Recorder(project.root) as other:
-        other.end_session(session)
+        other.execute(EndSession(session_id=session))
     assert [record["event"] for record in project.records("session")] == ["start", "end"]
 
 
 def test_a_session_does_not_end_before_it_started(project: Project) -> None:
     session = project.session()
-    Recorder(project.root, now=lambda: START - timedelta(days=1)).end_session(session)
+    earlier = Recorder(project.root, now=lambda: START - timedelta(days=1))
+    earlier.execute(EndSession(session_id=session))
     start, end = project.records("session")
     assert end["timestamp"] == start["timestamp"]
 
 
 def test_an_unknown_session_cannot_end(project: Project) -> None:
     with pytest.raises(UnknownId, match="'nobody'"):
-        project.recorder.end_session("nobody")
+        project.recorder.execute(EndSession(session_id="nobody"))
     assert project.records() == []
 
 

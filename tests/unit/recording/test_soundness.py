@@ -39,6 +39,7 @@ from vibes_lsp.recording import (
     CommandType,
     Decision,
     DecisionOption,
+    EndSession,
     Model,
     Origin,
     Prompt,
@@ -47,6 +48,7 @@ from vibes_lsp.recording import (
     RecordCommand,
     RecordDelegation,
     Recorder,
+    StartSession,
 )
 from vibes_lsp.reports.blame import Blame, blame_file
 from vibes_lsp.risk.policy import Policy
@@ -129,7 +131,7 @@ def everything(project: Project) -> None:
     )
     recorder.execute(review_request("approved", "a.py", (1, 10), note="Good.", reviewer="Ada"))
     for each in (grandchild, child, session):
-        recorder.end_session(each)
+        recorder.execute(EndSession(session_id=each))
 
 
 @pytest.mark.parametrize("level", ["low", "medium", "high"])
@@ -193,7 +195,7 @@ def test_a_covered_annotation_is_history(project: Project) -> None:
 
 def test_two_recorders_see_each_others_records(project: Project) -> None:
     with Recorder(project.root) as other:
-        session = other.start_session(TOOL, MODEL).session_id
+        session = other.execute(StartSession(tool=TOOL, model=MODEL)).session_id
         older = project.annotate(session, 4, 6)
         newer = other.annotate_lines("a.py", 4, 6, "modify", session_origin(session)).annotation_id
     assert project.edges("supersedes") == [(newer, older)]
@@ -219,5 +221,5 @@ def test_concurrent_threads_and_processes_lose_nothing(project: Project) -> None
         thread.join()
     assert [each.wait() for each in running] == [0, 0]
     assert len(project.records("line")) == 40
-    project.recorder.end_session(session)
+    project.recorder.execute(EndSession(session_id=session))
     assert findings(project) == []

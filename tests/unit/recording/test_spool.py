@@ -24,9 +24,11 @@ from vibes_lsp.recording import (
     CommandType,
     Decision,
     DecisionOption,
+    EndSession,
     RecordCommand,
     RecordDelegation,
     Recorder,
+    StartSession,
     WrongArgument,
 )
 from vibes_lsp.recording.spool import RETENTION_SECONDS
@@ -42,10 +44,10 @@ print(Recorder(sys.argv[1]).annotate_lines("a.py", 4, 6, "create", Origin(sessio
 """
 
 USE_CASES: list[Callable[[Recorder, str], object]] = [
-    lambda recorder, request: recorder.start_session(
-        TOOL, MODEL, parent_session_id="s1", request_id=request
+    lambda recorder, request: recorder.execute(
+        StartSession(tool=TOOL, model=MODEL, parent_session_id="s1", request_id=request)
     ),
-    lambda recorder, request: recorder.end_session("s1", request_id=request),
+    lambda recorder, request: recorder.execute(EndSession(session_id="s1", request_id=request)),
     lambda recorder, request: recorder.annotate_lines(
         "a.py", 4, 6, "modify", session_origin("s1", prompt=PROMPT), request_id=request
     ),
@@ -152,7 +154,12 @@ def test_a_refused_request_can_be_repeated(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    "when", [lambda recorder: recorder.end_session("s1"), Recorder.flush, Recorder.close]
+    "when",
+    [
+        lambda recorder: recorder.execute(EndSession(session_id="s1")),
+        Recorder.flush,
+        Recorder.close,
+    ],
 )
 def test_old_requests_are_removed(project: Project, when: Callable[[Recorder], object]) -> None:
     session = project.session()
