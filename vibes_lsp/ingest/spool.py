@@ -155,7 +155,10 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
             payload = parse_payload(raw_payload)
             agent = agent_of(payload)
             source = EventSource(NO_AGENT if agent is None else agent.value, event_name(payload))
-            event, reason = event_of(directory, payload, is_named=NAMED in path.stem)
+            if agent is None:
+                reason = "no agent that is known sends such a payload"
+            else:
+                event, reason = _event_of(directory, payload, is_named=NAMED in path.stem)
             event = None if event is None else without_overwrites(event, moment)
     except MalformedJson:
         reason = "the payload is no JSON object"
@@ -194,10 +197,10 @@ def _overwriting(edit: FileEdit) -> FileEdit:
     return replace(edit, creates=False, after=written, old=None, new=None, hunks=())
 
 
-def event_of(
-    directory: AuditDir, payload: Members, *, is_named: bool = False
+def _event_of(
+    directory: AuditDir, payload: Members, *, is_named: bool
 ) -> tuple[AgentEvent | None, str]:
-    """Return what a payload reports, and why that is nothing to record.
+    """Return what a payload of an agent reports, and why that is nothing to record.
 
     Args:
         directory: The trail.
@@ -205,15 +208,11 @@ def event_of(
         is_named: Whether the trail is only that of a file which the payload names, so that an event
             without a folder belongs to another.
     """
-    if agent_of(payload) is None:
-        return None, "no agent that is known sends such a payload"
     event = read_event(payload)
     if event is None:
         return None, NOTHING_TO_RECORD
     is_elsewhere = not owns_folder(directory, Path(event.folder)) if event.folder else is_named
-    if is_elsewhere:
-        return _visiting(directory, event)
-    return event, ""
+    return _visiting(directory, event) if is_elsewhere else (event, "")
 
 
 def _visiting(directory: AuditDir, event: AgentEvent) -> tuple[AgentEvent | None, str]:

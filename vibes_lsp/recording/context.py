@@ -186,21 +186,16 @@ class Draft:
         """Add the edge "source [kind] target" once and return its id."""
         members: Members = {
             "type": RecordType.EDGE.value,
-            "edge_type": kind,
+            "edge_type": kind.value,
             "source_ref": source.ref,
-            "source_type": source.type,
+            "source_type": source.type.value,
             "target_ref": target.ref,
-            "target_type": target.type,
+            "target_type": target.type.value,
             "timestamp": self.timestamp,
             "session_id": self.session_id,
             "metadata": metadata,
         }
-        identifier = self.add(
-            {
-                name: str(value) if isinstance(value, str) else value
-                for name, value in present(members).items()
-            }
-        )
+        identifier = self.add(present(members))
         if identifier in self.edges:
             self.records.pop()
         else:

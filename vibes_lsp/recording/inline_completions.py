@@ -44,7 +44,6 @@ from vibes_lsp.recording.text_edits import (
     LineColumn,
     apply_edit,
     find_applied_edit,
-    line_count,
 )
 
 _MEASURED_MEMBERS: Final = (
@@ -253,7 +252,7 @@ def _apply(
 
 def _refuse_outside(request: RecordInlineCompletion, before: str, path: str) -> None:
     """Refuse a range outside the text; a column beyond its line is the line's end, as in LSP."""
-    lines = line_count(before)
+    lines = 1 + before.count("\n")  # an editor shows an empty line after the last line end
     start, end = _ends(request)
     for name, (line, _) in (("start", start), ("end", end)):
         if line > lines:

@@ -123,11 +123,6 @@ def find_applied_edit(
     )
 
 
-def line_count(text: str) -> int:
-    """Return how many lines an editor shows: an empty line after the last line end counts."""
-    return 1 + text.count("\n")
-
-
 def _written(text: str, start: int, stop: int) -> tuple[int, int] | None:
     """Return the lines of some characters without the blanks around them."""
     body = text[start:stop]
