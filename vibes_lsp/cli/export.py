@@ -15,7 +15,7 @@ from vibes_lsp.cli.output import (
     print_warning,
 )
 from vibes_lsp.cli.project import open_project
-from vibes_lsp.errors import MalformedJson, UnreadableFile, UnsupportedVersion
+from vibes_lsp.errors import MalformedJson, UnreadableFile
 from vibes_lsp.exchange.export_agent_trace import (
     ExportedTraces,
     LeftOut,
@@ -27,7 +27,7 @@ from vibes_lsp.model.members import mapping
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.files import read_file, replace_file, write_temporary
 from vibes_lsp.store.initialise import check_export_folder, export_trail
-from vibes_lsp.store.versions import unsupported_versions
+from vibes_lsp.store.versions import refuse_unsupported
 
 _REASONS = {
     "history": "superseded",
@@ -86,12 +86,7 @@ def command(
         )
     project = open_project(audit_dir, uses_saved=False)
     directory = project.trail.directory
-    unsupported = unsupported_versions(project.config, project.trail.manifest)
-    if unsupported:
-        raise UnsupportedVersion(
-            unsupported[0],
-            hint="nothing was written; upgrade, or correct the version if it is a mistake",
-        )
+    refuse_unsupported(project.config, project.trail.manifest)
     check_export_folder(folder, directory)
     with project.locator() as locator:
         current = current_trail(locator)

@@ -13,7 +13,7 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import HistoryUnavailable, RefusedWrite, UnsupportedVersion, VibesError
+from vibes_lsp.errors import HistoryUnavailable, RefusedWrite, VibesError
 from vibes_lsp.git.repository import Repository, open_repository
 from vibes_lsp.git.staging import (
     UnmergedFile,
@@ -33,7 +33,7 @@ from vibes_lsp.store.three_way_merge import (
     has_conflict_markers,
     remove_conflict_markers,
 )
-from vibes_lsp.store.versions import unsupported_versions
+from vibes_lsp.store.versions import refuse_unsupported
 
 _REGULAR: Final = frozenset({"100644", "100755"})
 
@@ -186,9 +186,4 @@ def _refuse_versions(sides: dict[str, MergeSides]) -> None:
         for file_sides in (sides.get(CONFIG_NAME), sides.get(MANIFEST_NAME))
     )
     for config, manifest in product(configs, manifests):
-        unsupported = unsupported_versions(parse_config(config or b"{}"), parse_manifest(manifest))
-        if unsupported:
-            raise UnsupportedVersion(
-                unsupported[0],
-                hint="nothing was changed; upgrade, or correct the version if it is a mistake",
-            )
+        refuse_unsupported(parse_config(config or b"{}"), parse_manifest(manifest))

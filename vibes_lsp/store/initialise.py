@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
+from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.model.hashing import context_hash
 from vibes_lsp.model.members import Members
 from vibes_lsp.model.timestamps import format_timestamp
@@ -34,7 +34,7 @@ from vibes_lsp.store.files import (
 from vibes_lsp.store.manifest import read_manifest
 from vibes_lsp.store.manifest_format import new_manifest
 from vibes_lsp.store.trail_search import AUDIT_DIR_NAME
-from vibes_lsp.store.versions import CURRENT_VERSION, STANDARD, unsupported_versions
+from vibes_lsp.store.versions import CURRENT_VERSION, STANDARD, refuse_unsupported
 
 IGNORE_LINES: Final = ("audit.db*", "*.lock", "wal/", "spool/")
 """Patterns for derived and temporary files."""
@@ -121,12 +121,7 @@ def initialise(
         UnsupportedVersion: A file of the directory has an unsupported major version.
     """
     directory = AuditDir(project.absolute() / AUDIT_DIR_NAME)
-    unsupported = unsupported_versions(load_config(directory), read_manifest(directory))
-    if unsupported:
-        raise UnsupportedVersion(
-            unsupported[0],
-            hint="nothing was changed; upgrade vibes, or correct the version",
-        )
+    refuse_unsupported(load_config(directory), read_manifest(directory))
     if not is_inside(directory.path, project):
         raise RefusedWrite(
             f"{directory.path} links to a folder outside the project",

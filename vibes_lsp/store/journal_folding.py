@@ -14,7 +14,7 @@ from typing import Final
 
 import msgspec
 
-from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
+from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.store.appending import repair_partial_line
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.store.config import load_config
@@ -33,7 +33,7 @@ from vibes_lsp.store.journal import Journal, entries_file, journal_files, read_j
 from vibes_lsp.store.locks import LockHandle, append_lock, fold_lock
 from vibes_lsp.store.manifest import parse_manifest
 from vibes_lsp.store.manifest_format import add_entries
-from vibes_lsp.store.versions import unsupported_versions
+from vibes_lsp.store.versions import refuse_unsupported
 
 _MAX_ROUNDS: Final = 8
 """Folds per call while other programs keep writing; the rest stays for the next call."""
@@ -121,12 +121,7 @@ def _merge_into_manifest(directory: AuditDir, entries: Mapping[str, msgspec.Raw]
         manifest = parse_manifest(read_file(path))
     except UnreadableFile as error:
         raise RefusedWrite(error.message, hint="new entries stay in the journal") from error
-    unsupported = unsupported_versions(load_config(directory), manifest)
-    if unsupported:
-        raise UnsupportedVersion(
-            unsupported[0],
-            hint="nothing was changed; upgrade vibes, or correct the version",
-        )
+    refuse_unsupported(load_config(directory), manifest)
     new = {key: bytes(raw) for key, raw in entries.items() if key not in manifest.stored}
     if not new:
         return 0

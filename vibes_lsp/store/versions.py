@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from vibes_lsp.errors import UnsupportedVersion
 from vibes_lsp.model.members import text
 from vibes_lsp.store.config import LoadedConfig
 from vibes_lsp.store.manifest import Manifest
@@ -38,3 +39,15 @@ def unsupported_versions(config: LoadedConfig, manifest: Manifest) -> list[str]:
         for name, version in declared
         if version is not None and not may_write(version)
     ]
+
+
+def refuse_unsupported(config: LoadedConfig, manifest: Manifest) -> None:
+    """Refuse to write a trail of a version that only newer programs know.
+
+    Raises:
+        UnsupportedVersion: A file declares one.
+    """
+    for message in unsupported_versions(config, manifest):
+        raise UnsupportedVersion(
+            message, hint="nothing was changed; upgrade vibes, or correct the version"
+        )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, Self
 
-from vibes_lsp.errors import RefusedWrite, UnreadableFile, UnsupportedVersion
+from vibes_lsp.errors import RefusedWrite, UnreadableFile
 from vibes_lsp.model.canonical_json import canonical_json, with_portable_numbers
 from vibes_lsp.model.hashing import annotation_id
 from vibes_lsp.model.members import Members
@@ -40,7 +40,7 @@ from vibes_lsp.store.journal_folding import fold_journal
 from vibes_lsp.store.locks import FileLock, LockHandle, append_lock
 from vibes_lsp.store.manifest import Manifest, ManifestForm, parse_manifest
 from vibes_lsp.store.reasoning import PackedEntry, pack_entry
-from vibes_lsp.store.versions import unsupported_versions
+from vibes_lsp.store.versions import refuse_unsupported
 from vibes_lsp.store.waiting import (
     HEAD,
     WaitingPlace,
@@ -314,12 +314,7 @@ class AuditWriter:
         """Read what changed, reject unsupported versions and repair a partial line."""
         self._manifest.refresh()
         destination.refresh()
-        unsupported = unsupported_versions(config, self._manifest.frame)
-        if unsupported:
-            raise UnsupportedVersion(
-                unsupported[0],
-                hint="nothing was changed; upgrade vibes, or correct the version",
-            )
+        refuse_unsupported(config, self._manifest.frame)
         repair_partial_line((destination.records, destination.entries), lock)
 
     def _append_entries(
