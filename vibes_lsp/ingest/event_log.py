@@ -106,19 +106,6 @@ def log_events(directory: AuditDir, events: Sequence[LoggedEvent]) -> None:
         _logger.info("the log of events is not written: %s", type(error).__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class EventSource:
-    """Who sent an event, and its names.
-
-    Attributes:
-        agent: The agent, or `NO_AGENT`.
-        event: The agent's own names of event and tool.
-    """
-
-    agent: str = NO_AGENT
-    event: str = ""
-
-
 def event_name(payload: Members) -> str:
     """Return an agent's own names of event and tool; empty if the payload has none."""
     tool_call = inner(payload, "tool_result")

@@ -144,13 +144,13 @@ def _fold(directory: AuditDir, now: Callable[[], datetime], *, with_homes: bool)
             for number, waiting in enumerate(complete):
                 clock.moment = waiting.moment
                 recorded, outcome = _attempt(
-                    waiting.source.agent,
+                    waiting.agent,
                     partial(_record, events, waiting, edited.get(number, ())),
                 )
                 if waiting.event is not None and outcome != REPEATED:
                     new_events.append((waiting.event, waiting.received))
-                received, source = format_timestamp(waiting.moment), waiting.source
-                log.append(LoggedEvent(received, source.agent, source.event, recorded, outcome))
+                received, name = format_timestamp(waiting.moment), waiting.event_name
+                log.append(LoggedEvent(received, waiting.agent, name, recorded, outcome))
             reported = {file.path for files in edited.values() for file in files}
             for changed in command_files.changed(new_events, reported):
                 clock.moment = datetime.fromtimestamp(changed.moment / 1e9, UTC)
@@ -262,7 +262,9 @@ def _with_session_files(
             name = f"{waiting.name} {edit.call_id}"
             moment = completed * _MILLISECOND
             known = without_overwrites(edit, datetime.fromtimestamp(completed / 1e3, UTC))
-            complete.append(WaitingEvent(name, None, moment, known, waiting.source, ""))
+            complete.append(
+                replace(waiting, name=name, path=None, received=moment, event=known, reason="")
+            )
         complete.append(replace(waiting, event=files.complete(waiting.event)))
         last[key] = waiting.received
     return without_repeats(complete)

@@ -29,7 +29,6 @@ from vibes_lsp.ingest.event_log import (
     NO_AGENT,
     NOTHING_TO_RECORD,
     REPEATED,
-    EventSource,
     event_name,
 )
 from vibes_lsp.ingest.hook import LARGE, MAX_PAYLOAD, NAMED
@@ -62,16 +61,18 @@ class WaitingEvent:
         path: Its file; None for one that only a session file reports.
         received: When it was received, in nanoseconds.
         event: What happened; None for nothing to record.
-        source: Who sent it.
         reason: Why there is nothing to record.
+        agent: The agent that sent it, or `NO_AGENT`.
+        event_name: The agent's own names of event and tool.
     """
 
     name: str
     path: Path | None
     received: int
     event: AgentEvent | None
-    source: EventSource
     reason: str
+    agent: str
+    event_name: str
 
     @property
     def moment(self) -> datetime:
@@ -142,9 +143,8 @@ def without_repeats(batch: Sequence[WaitingEvent]) -> list[WaitingEvent]:
 def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> WaitingEvent:
     received = min(int(path.name[:20]), round(present.timestamp() * 1e9))
     moment = datetime.fromtimestamp(received / 1e9, UTC)
-    source = EventSource()
     event: AgentEvent | None = None
-    reason = ""
+    reason, agent_name, own_name = "", NO_AGENT, ""
     try:
         raw_payload = read_file(path, limit=MAX_PAYLOAD) or b""
         if path.stem.endswith(LARGE):
@@ -154,10 +154,11 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
         else:
             payload = parse_payload(raw_payload)
             agent = agent_of(payload)
-            source = EventSource(NO_AGENT if agent is None else agent.value, event_name(payload))
+            own_name = event_name(payload)
             if agent is None:
                 reason = "no agent that is known sends such a payload"
             else:
+                agent_name = agent.value
                 event, reason = _event_of(directory, payload, is_named=NAMED in path.stem)
             event = None if event is None else without_overwrites(event, moment)
     except MalformedJson:
@@ -167,7 +168,7 @@ def _read_waiting(directory: AuditDir, path: Path, present: datetime) -> Waiting
     except Exception as error:  # noqa: BLE001  # it must not block the events behind it
         _logger.info("an agent's event is not read: %s", type(error).__name__)
         reason = f"internal error: {type(error).__name__}"
-    return WaitingEvent(path.stem, path, received, event, source, reason)
+    return WaitingEvent(path.stem, path, received, event, reason, agent_name, own_name)
 
 
 def without_overwrites(event: AgentEvent, moment: datetime) -> AgentEvent:
