@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -118,7 +118,7 @@ def find_audit_dir(start: Path) -> AuditDir:
             f"no {AUDIT_DIR_NAME}/ in {start.absolute()} or above it",
             hint="run `vibes init` in the project, or name one with --audit-dir",
         )
-    return _audit_dir(path)
+    return AuditDir(Path(path))
 
 
 def _refused(refusal: RefusedTrail) -> AuditDirNotFound:
@@ -140,12 +140,7 @@ def nearest_audit_dir(folder: str) -> AuditDir | None:
         path = search_trail(folder)
     except RefusedTrail:
         return None
-    return None if path is None else _audit_dir(path)
-
-
-@lru_cache(maxsize=1024)
-def _audit_dir(path: str) -> AuditDir:
-    return AuditDir(Path(path))
+    return None if path is None else AuditDir(Path(path))
 
 
 def named_audit_dir(path: Path) -> AuditDir:
