@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -235,6 +236,19 @@ def test_the_same_session_id_of_two_agents_is_two_sessions(project: Project) -> 
     assert len(set(tools.values())) == 2
     lines = {line["line_start"]: line["session_id"] for line in project.records("line")}
     assert lines == {1: tools[CLAUDE], 2: tools[COPILOT]}
+
+
+def test_a_folder_in_the_input_of_a_tool_hides_not_that_of_the_agent(
+    project: Project, tmp_path: Path
+) -> None:
+    for folder in (tmp_path / "elsewhere", new_project(tmp_path / "other").root):
+        folder.mkdir(exist_ok=True)
+        asked = claude(project, hook_event_name="UserPromptSubmit", prompt_id=folder.name)
+        asked = {"first": {"cwd": str(folder)}, **asked, "prompt": folder.name}
+        store_event(encoded(asked), os.getcwd)
+    assert fold_events(project.recorder.directory) == 2
+    prompts = [entry["prompt_text"] for entry in project.entries("prompt").values()]
+    assert sorted(prompts) == ["elsewhere", "other"]
 
 
 def test_the_log_keeps_the_last_events_of_each_agent(project: Project) -> None:

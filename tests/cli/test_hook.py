@@ -222,18 +222,6 @@ def test_an_event_of_another_trail_is_dropped(project: Project, tmp_path: Path) 
     assert project.records() == other.records() == []
 
 
-def test_a_folder_in_the_input_of_a_tool_hides_not_that_of_the_agent(
-    project: Project, tmp_path: Path
-) -> None:
-    asked = payload(project.root, "UserPromptSubmit", prompt="x")
-    for folder in (tmp_path / "elsewhere", new_project(tmp_path / "other").root):
-        folder.mkdir(exist_ok=True)
-        nested = {"tool_input": {"cwd": str(folder)}, **asked, "prompt_id": folder.name}
-        store_event(encoded(nested), os.getcwd)
-    assert fold_events(project.recorder.directory) == 2
-    assert len(project.records("edge")) == 2
-
-
 def test_files_outside_the_project_are_not_recorded(project: Project) -> None:
     for name in ("../b.py", ".git/hooks/b.py", ".ai-audit/config.json"):
         store(project, written(project, name, name))

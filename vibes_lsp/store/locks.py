@@ -97,7 +97,7 @@ class FileLock:
         while (handle := self.try_acquire()) is None:
             if time.monotonic() >= deadline:
                 before, last_write = last_write, self._last_write()
-                if last_write == before:  # nobody else took a turn
+                if last_write == before:  # no other program took a turn
                     raise RefusedWrite(
                         f"cannot lock {self.path}: held by {self._describe_holder()}"
                         f" for more than {limit:g} seconds",
