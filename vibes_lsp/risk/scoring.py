@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from math import fsum
-from operator import mul
 from typing import Final
 
 import msgspec
@@ -77,22 +75,12 @@ def weighted_average(pairs: Sequence[tuple[float, float]]) -> float | None:
     Returns:
         None if all weights are 0.
     """
-    shares, total = _shares(tuple([weight for weight, _ in pairs]))
-    if not total:
-        return None
-    return min(
-        1.0, max(0.0, round(fsum(map(mul, shares, [value for _, value in pairs])) / total, _DIGITS))
-    )
-
-
-@lru_cache(maxsize=256)  # annotations with the same signals share it
-def _shares(weights: tuple[float, ...]) -> tuple[Sequence[float], float]:
-    """Return weights relative to the largest, and their sum, which cannot overflow."""
-    heaviest = max(weights, default=0.0)
+    heaviest = max((weight for weight, _ in pairs), default=0.0)
     if heaviest <= 0:
-        return (), 0.0
-    shares = [weight / heaviest for weight in weights]
-    return shares, fsum(shares)
+        return None
+    shares = [(weight / heaviest, value) for weight, value in pairs]  # whose sum cannot overflow
+    average = fsum(share * value for share, value in shares) / fsum(share for share, _ in shares)
+    return min(1.0, max(0.0, round(average, _DIGITS)))
 
 
 def rule_variables(factors: Sequence[Factor]) -> Mapping[str, Quantity]:
