@@ -291,7 +291,7 @@ def check_delegations(context: CheckContext) -> Iterator[Finding]:
     edges = context.trail.edges_of_type(EdgeType.DELEGATED_TO)
     connected = {(edge.source, edge.target) for edge in edges}
     delegated: set[tuple[str, str]] = set()
-    for record in context.trail.delegations():
+    for record in context.trail.log.records_of(LogLineKind.DELEGATION):
         parent, child = (
             record.text("parent_session_id") or "",
             record.text("child_session_id") or "",

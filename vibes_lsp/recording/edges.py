@@ -50,7 +50,7 @@ def node_of(context: RecordingContext, reference: str) -> Node | None:
     """
     if reference in context.trail.manifest:
         return Node(reference, NodeType.CONTEXT)
-    if context.trail.has_session(reference):
+    if context.trail.log.session(reference) is not None:
         return Node(reference, NodeType.SESSION)
     if not _DIGEST.fullmatch(reference):
         return None
@@ -225,7 +225,7 @@ def _end(context: RecordingContext, end: str, reference: str, kind: NodeType) ->
     is_there = {
         NodeType.ANNOTATION: lambda: trail.log.by_id(reference) is not None,
         NodeType.CONTEXT: lambda: reference in trail.manifest,
-        NodeType.SESSION: lambda: trail.has_session(reference),
+        NodeType.SESSION: lambda: trail.log.session(reference) is not None,
     }
     if not is_there[kind]():
         raise UnknownId(f"{end}_ref: no {kind} has the id {reference!r}", hint="give whole ids")

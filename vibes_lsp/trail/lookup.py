@@ -51,7 +51,7 @@ def look_up(trail: Trail, prefix: str) -> LookupResult:
     ]
     matches += [_entry(trail, key) for key in trail.manifest.with_prefix(prefix)]
     matches += [
-        _session(trail, identifier)
+        LookupResult("session", identifier, session=trail.log.session(identifier))
         for identifier in trail.session_ids()
         if identifier.startswith(prefix)
     ]
@@ -78,17 +78,14 @@ def look_up_exact(trail: Trail, identifier: str) -> LookupResult | None:
     matches = [LookupResult("record", record.id, record=record)] if record is not None else []
     if identifier in trail.manifest:
         matches.append(_entry(trail, identifier))
-    if trail.has_session(identifier):
-        matches.append(_session(trail, identifier))
+    session = trail.log.session(identifier)
+    if session is not None:
+        matches.append(LookupResult("session", identifier, session=session))
     return _only(identifier, matches) if matches else None
 
 
 def _entry(trail: Trail, key: str) -> LookupResult:
     return LookupResult("entry", key, entry=trail.manifest.entry(key))
-
-
-def _session(trail: Trail, identifier: str) -> LookupResult:
-    return LookupResult("session", identifier, session=trail.log.session(identifier))
 
 
 def _only(prefix: str, matches: Sequence[LookupResult]) -> LookupResult:

@@ -146,20 +146,6 @@ class Trail:
         )
         return [name for (text,) in rows if (name := decode_name(text))]
 
-    def has_session(self, identifier: str) -> bool:
-        """Whether a session with this whole id has a record."""
-        return bool(
-            self.log.rows(
-                "SELECT 1 FROM session WHERE name = (SELECT number FROM name WHERE text = ?)"
-                " LIMIT 1",
-                encode_name(identifier),
-            )
-        )
-
-    def delegations(self) -> Iterator[LogRecord]:
-        """Decode all delegations in log order."""
-        return self.log.records_of(LogLineKind.DELEGATION)
-
     def last_delegations(self, count: int) -> Iterator[LogRecord]:
         """Decode the last delegations in log order."""
         last = list(islice(self.log.lines_of(LogLineKind.DELEGATION, newest_first=True), count))
