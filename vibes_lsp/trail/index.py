@@ -37,6 +37,8 @@ Rows: TypeAlias = list[tuple[Any, ...]]
 Progress: TypeAlias = Callable[[int], None]
 """Called with the number of bytes of the log that were read."""
 _EPOCH: Final = "SELECT version, epoch FROM trail"
+_DATABASE_ERRORS: Final = sqlite3.Error, TypeError, ValueError
+"""What a database raises, and the reading of values that are not of our types."""
 
 
 class TrailIndex:
@@ -74,16 +76,8 @@ class TrailIndex:
             self._connection, self.lasts = TRAIL_DATABASE.in_memory(), False
         else:
             self._connection, self.lasts = TRAIL_DATABASE.open(self._paths[0])
-        try:
-            self._keys = IdKeys(self._connection)
-        except (sqlite3.Error, TypeError) as error:  # its tables are not ours
-            _logger.info("the index of %s is made again: %s", self._paths[0], error)
-            self._connection.close()
-            if self.lasts and _is_damage(error):
-                TRAIL_DATABASE.remove(self._paths[0])
-            self._connection, self.lasts = TRAIL_DATABASE.in_memory(), False
-            self._keys = IdKeys(self._connection)
         self._finalize = weakref.finalize(self, self._connection.close)
+        self._keys = IdKeys(self._connection)
         self._followers = list(map(self._new_follower, range(len(self._paths))))
         self._version, self._database_epoch = -1, -1
         self._has_others = False
@@ -232,17 +226,17 @@ class TrailIndex:
 
     def _recovered(self, work: Callable[[], bool]) -> bool:
         """Work on the database; again on one made again, or in memory if it cannot be used."""
-        try:
-            return work()
-        except (sqlite3.Error, OutdatedIndex) as error:
-            if isinstance(error, OutdatedIndex) or _is_damage(error):
-                self.damaged(error)
-                self._reopen(in_memory=not self._uses_saved)
-            else:  # another program has it, or the disk is full
-                _logger.info("the index of %s is in memory: %s", self._paths[0], error)
-                self._reopen(in_memory=True)
-                self.is_open = True
-            return work()
+        for is_again in (False, True):
+            try:
+                return work()
+            except (*_DATABASE_ERRORS, OutdatedIndex) as error:
+                if not is_again and (isinstance(error, OutdatedIndex) or _is_damage(error)):
+                    self.damaged(error)
+                else:  # another program has it, it cannot be removed, or the disk is full
+                    _logger.info("the index of %s is in memory: %s", self._paths[0], error)
+                    self._reopen(in_memory=True)
+                    self.is_open = True
+        return work()
 
     def _follow(self) -> bool:
         """See what other programs have read; return whether nothing has certainly changed since.
@@ -293,10 +287,7 @@ class TrailIndex:
         names = set(enumerate(map(self._name, range(len(self._paths)))))
         self._has_others = not names.issuperset(sources)
         for number, follower in enumerate(self._followers):
-            try:
-                state = read_state(self._connection, number, self._name(number))
-            except (TypeError, ValueError) as error:
-                raise sqlite3.DatabaseError(str(error)) from error
+            state = read_state(self._connection, number, self._name(number))
             if state is None:
                 follower.restart()
             else:
@@ -441,4 +432,4 @@ def _is_damage(error: Exception) -> bool:
     """Whether an error is of the database itself, not of a lock, a full disk or an interrupt."""
     if isinstance(error, sqlite3.OperationalError):
         return str(error).startswith(("no such table", "no such column"))
-    return isinstance(error, sqlite3.DatabaseError | TypeError)
+    return isinstance(error, sqlite3.DatabaseError | TypeError | ValueError)

@@ -132,6 +132,22 @@ def test_a_half_made_index_is_made_again(log: Path, damage: str) -> None:
     assert indexed(log).lines_about("a.py") == [1]
 
 
+def test_a_damaged_index_that_cannot_be_removed_is_not_used(
+    log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on Windows, where another program has it open."""
+    indexed(log).close()
+    connection = sqlite3.connect(database_of(log))
+    connection.execute("DELETE FROM trail")
+    connection.commit()
+    connection.close()
+    monkeypatch.setattr(CacheDatabase, "remove", lambda *_: None)
+    index = LogIndex(log, uses_saved=True)
+    for _ in range(2):
+        index.refresh()
+        assert (index.lines_about("a.py"), index.lasts) == ([1], False)
+
+
 def test_a_query_that_fails_for_another_reason_removes_no_index(log: Path) -> None:
     index = indexed(log)
     error = index.damaged(sqlite3.OperationalError("disk I/O error"))
