@@ -205,8 +205,10 @@ class RecordChecks:
     def check_annotation_ends(self) -> Iterator[Finding]:
         """Yield findings about the annotations that the edges checked so far refer to."""
         log = self._subject.trail.log
+        references = {end.reference for end in self._annotation_ends}
+        missing = {name for name in references if not log.candidates(name, *_EDGE_ENDS)}
         for end in self._annotation_ends:
-            if not log.candidates(end.reference, *_EDGE_ENDS):
+            if end.reference in missing:
                 yield self._broken_end(end, NodeType.ANNOTATION)
         self._annotation_ends.clear()
 
