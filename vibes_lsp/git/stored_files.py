@@ -105,11 +105,12 @@ class StoredFiles:
         root, name = place
         with GitObjects(root, limit=_MAX_FILE) as objects:
             head = objects.head()
-            has_rules = head is not None and all(
+            if head is None or not all(
                 _has_rules(objects, head, attributes, root)
                 for attributes in attributes_in_tree(name)
-            )
-        return (self.lines_in_head(path) if has_rules else None) or frozenset()
+            ):
+                return frozenset()
+            return _lines(objects.contents(f"{head}:{name}"))
 
     def _place(self, path: str) -> _StoredFile | None:
         """Return where git has a file; None for one outside the project or in no repository.
