@@ -161,7 +161,7 @@ def _run(
 
 
 def git_setting(folder: Path, name: str) -> str:
-    """Return a setting of git in a folder, whoever made it; empty if it is unset."""
+    """Return a setting of git in a folder, of any scope; empty if it is unset."""
     try:
         return run_git(folder, "config", "--get", name).decode("utf-8", "replace").strip()
     except HistoryUnavailable:
