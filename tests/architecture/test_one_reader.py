@@ -17,7 +17,6 @@ READERS: Final = {
     "vibes_lsp/cli/main.py": "the null device, for standard output that was closed",
     "vibes_lsp/agents/setup/configuration.py": "our own package",
     "vibes_lsp/agents/setup/instruction_block.py": "our own package",
-    "vibes_lsp/knowledge/knowledge_base.py": "a folder, without links",
 }
 _METHODS: Final = frozenset({"read_bytes", "read_text", "open"})
 _MODULES: Final = frozenset({"os", "io"})
