@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 from tests.demo.workspace import copied
 from tests.trails.repository import Repository
+from vibes_lsp.errors import OutdatedIndex
 from vibes_lsp.mcp.served_project import ServedProject
 from vibes_lsp.mcp.tool_catalogue import ASKING, Connection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from vibes_lsp.trail.trail import Trail
 
 
 TOOLS = {tool.name: tool for tool in ASKING}
@@ -65,3 +68,18 @@ def test_a_running_server_answers_as_a_new_one(tmp_path: Path) -> None:
             new.project.close()
     finally:
         running.project.close()
+
+
+def test_an_answer_is_made_again_when_the_log_was_rewritten_meanwhile(tmp_path: Path) -> None:
+    project = ServedProject(copied(tmp_path / "project").root)
+    trails: list[Trail] = []
+
+    def answer() -> int:
+        trails.append(project.trail)
+        if len(trails) == 1:
+            raise OutdatedIndex("annotations.jsonl was rewritten")
+        return project.trail.line_count
+
+    assert project.answered(answer) > 0
+    assert len(trails) == 2
+    project.close()

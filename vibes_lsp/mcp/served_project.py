@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
-from vibes_lsp.errors import AuditDirNotFound
+from vibes_lsp.errors import AuditDirNotFound, OutdatedIndex
 from vibes_lsp.git.given_up_commits import take_back
 from vibes_lsp.git.missing_trail import explained
 from vibes_lsp.git.repository import nearest_ancestor
@@ -17,9 +19,11 @@ from vibes_lsp.store.config import LoadedConfig, load_config
 from vibes_lsp.store.versions import unsupported_versions
 from vibes_lsp.trail.trail import Trail
 
+R = TypeVar("R")
+
 
 class ServedProject:
-    """A trail and its policy; each answer begins with a `refresh`.
+    """A trail and its policy; what asks them begins with a `refresh`.
 
     Args:
         folder: Where the server was started.
@@ -66,6 +70,19 @@ class ServedProject:
             raise self.trail.log.problem
         self._config = load_config(directory, self._config)
         self.warnings = _problems(self.trail, self.config)
+
+    def answered(self, answer: Callable[[], R]) -> R:
+        """Refresh and answer; once more if lines of the log were replaced meanwhile.
+
+        Raises:
+            VibesError: As `refresh` and the answer raise it.
+        """
+        self.refresh()
+        try:
+            return answer()
+        except OutdatedIndex:
+            self.refresh()
+            return answer()
 
     @property
     def trail(self) -> Trail:

@@ -34,12 +34,10 @@ def served_provenance(connection: Connection, tools: Sequence[ToolDefinition]) -
         return by_name[name].call(connection, arguments)
 
     def read(uri: str) -> tuple[str, str]:
-        project.refresh()
-        return JSON, as_line(read_resource(project, uri))
+        return JSON, as_line(project.answered(lambda: read_resource(project, uri)))
 
     def write_prompt(name: str, arguments: Mapping[str, str]) -> str:
-        project.refresh()
-        return prompt_text(project, name, arguments)
+        return project.answered(lambda: prompt_text(project, name, arguments))
 
     return Served(
         name="vibes",

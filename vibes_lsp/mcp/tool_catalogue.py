@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from vibes_lsp.agents.provenance_answers import annotations_shown
@@ -95,11 +96,11 @@ class ToolDefinition:
             raise WrongArgument(member, "is not a member of this tool")
         checked: Any = parse(self.arguments, arguments)
         project, given_answers = connection.project, connection.given_answers
-        project.refresh()
         try:
             if self.ask is None:
+                project.refresh()
                 return as_json(record(project, checked, given_answers))
-            answer = self.ask(project, checked).as_json()
+            answer = project.answered(partial(self.ask, project, checked)).as_json()
         except WrongArgument as error:
             raise error.in_camel_case() from None
         for shown in annotations_shown(answer):
