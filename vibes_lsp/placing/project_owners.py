@@ -359,9 +359,11 @@ class ProjectOwners:
             and any(is_long(line) and line_hash(line) in wanted for line in block.lines)
         ]
         names = {block.path for block in blocks}
-        return LostBlocks(
-            blocks, {name: self._committed.known_file(self._head, name) for name in names}
-        )
+        try:
+            files = {name: self._committed.known_file(self._head, name) for name in names}
+        except HistoryUnavailable:
+            return LostBlocks()
+        return LostBlocks(blocks, files)
 
     @cached_property
     def _all_lost(self) -> Sequence[PlacedLines]:
