@@ -47,7 +47,8 @@ _TABLES: Final = (
     "CREATE TABLE trail (secret BLOB, version INTEGER, epoch INTEGER)",
     "INSERT INTO trail VALUES (randomblob(16), 0, 0)",
     """CREATE TABLE source (
-        number INTEGER PRIMARY KEY, path BLOB, end, lines, blocks BLOB, unterminated, seen TEXT, settled
+        number INTEGER PRIMARY KEY, path BLOB, end, lines, blocks BLOB, unterminated,
+        seen TEXT, settled
     )""",
     "CREATE TABLE record (row INTEGER PRIMARY KEY, kind, start, size, key, prefix)",
     """CREATE TABLE annotation (
