@@ -50,9 +50,9 @@ _VIBES_SERVER: Final = (
 import sys
 from vibes_lsp.lsp.lifecycle import create_server
 from vibes_lsp.lsp.main import standard_output
-from vibes_lsp.lsp.transport import serve_stdio
+from vibes_lsp.lsp.transport import serve
 server = create_server()
-start = lambda server: serve_stdio(server, sys.stdin.buffer, standard_output())
+start = lambda server: serve(server, sys.stdin.buffer, standard_output())
 """
     + _ECHO
 )

@@ -461,11 +461,11 @@ WAITS: Final = """
 import asyncio, sys
 from vibes_lsp.lsp.lifecycle import create_server
 from vibes_lsp.lsp.main import standard_output
-from vibes_lsp.lsp.transport import serve_stdio
+from vibes_lsp.lsp.transport import serve
 server = create_server()
 @server.feature("tests/wait")
 async def wait(*_):
     await asyncio.Event().wait()
-serve_stdio(server, sys.stdin.buffer, standard_output())
+serve(server, sys.stdin.buffer, standard_output())
 sys.exit(server.exit_code)
 """

@@ -23,12 +23,12 @@ LISTS_MODULES: Final = """
 import sys
 from vibes_lsp.lsp.lifecycle import create_server
 from vibes_lsp.lsp.main import standard_output
-from vibes_lsp.lsp.transport import serve_stdio
+from vibes_lsp.lsp.transport import serve
 server = create_server()
 @server.feature("tests/modules")
 def modules(*_):
     return sorted(sys.modules)
-serve_stdio(server, sys.stdin.buffer, standard_output())
+serve(server, sys.stdin.buffer, standard_output())
 """
 
 

@@ -37,11 +37,11 @@ def main(arguments: list[str] | None = None) -> None:
 
     # Imported late: --version and --help need no server.
     from vibes_lsp.lsp.lifecycle import create_server  # noqa: PLC0415
-    from vibes_lsp.lsp.transport import serve_stdio, serve_tcp  # noqa: PLC0415
+    from vibes_lsp.lsp.transport import serve, serve_tcp  # noqa: PLC0415
 
     server = create_server()
     if options.tcp is None:
-        serve_stdio(server, sys.stdin.buffer, standard_output())
+        serve(server, sys.stdin.buffer, standard_output())
     else:
         try:
             serve_tcp(server, *options.tcp)

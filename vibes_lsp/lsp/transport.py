@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import socket
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from io import BufferedReader
@@ -96,16 +97,31 @@ class Incoming:
         return taken
 
 
-def serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> None:
-    """Serve the client that started this program.
+def serve_tcp(server: Server, host: str, port: int) -> None:
+    """Listen for one client and serve it; log the address, as port 0 is any free port.
+
+    Raises:
+        OSError: The address cannot be listened on.
+        SystemExit: The client said `exit`.
+    """
+    family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
+    with socket.create_server((host, port), family=family) as listening:
+        _logger.info("listening on %s:%d", *listening.getsockname()[:2])
+        connection, _ = listening.accept()
+    with connection, connection.makefile("rb") as received, connection.makefile("wb") as sent:
+        serve(server, received, sent)
+
+
+def serve(server: Server, received: BinaryIO, sent: BinaryIO) -> None:
+    """Serve one client.
 
     Raises:
         SystemExit: The client said `exit`.
     """
-    server.protocol.set_writer(StdoutWriter(stdout))
+    server.protocol.set_writer(StdoutWriter(sent))
     try:
-        asyncio.run(_serve_stdio(server, stdin))
-    except BrokenPipeError:
+        asyncio.run(_read_in_thread(server, received))
+    except ConnectionError:
         _logger.warning("the client disconnected")
     except KeyboardInterrupt:
         pass
@@ -113,10 +129,10 @@ def serve_stdio(server: Server, stdin: BinaryIO, stdout: BinaryIO) -> None:
         server.shutdown()  # type: ignore[no-untyped-call]  # of pygls
 
 
-async def _serve_stdio(server: Server, stdin: BinaryIO) -> None:
+async def _read_in_thread(server: Server, received: BinaryIO) -> None:
     """Read in a thread of its own: those of the server's pool may all be busy."""
     loop = asyncio.get_running_loop()
-    read = stdin.read1 if isinstance(stdin, BufferedReader) else stdin.read
+    read = received.read1 if isinstance(received, BufferedReader) else received.read
     with ThreadPoolExecutor(1) as reading:
         await _serve(server, lambda: loop.run_in_executor(reading, read, _CHUNK))
 
@@ -209,37 +225,3 @@ def _report_in_background(_loop: asyncio.AbstractEventLoop, context: dict[str, o
         report(error).message if isinstance(error, BaseException) else str(context.get("message"))
     )
     _logger.error("in the background: %s", what)
-
-
-def serve_tcp(server: Server, host: str, port: int) -> None:
-    """Listen for one client and serve it; log the address, as port 0 is any free port.
-
-    Raises:
-        OSError: The address cannot be listened on.
-        SystemExit: The client said `exit`.
-    """
-    asyncio.run(_serve_tcp(server, host, port))
-
-
-async def _serve_tcp(server: Server, host: str, port: int) -> None:
-    connected: asyncio.Future[tuple[asyncio.StreamReader, asyncio.StreamWriter]]
-    connected = asyncio.get_running_loop().create_future()
-
-    def connect(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if connected.done():  # one client is served
-            writer.close()
-        else:
-            connected.set_result((reader, writer))
-
-    listening = await asyncio.start_server(connect, host, port)
-    for socket in listening.sockets:
-        _logger.info("listening on %s:%d", *socket.getsockname()[:2])
-    reader, writer = await connected
-    listening.close()
-    server.protocol.set_writer(writer)
-    try:
-        await _serve(server, lambda: reader.read(_CHUNK))
-    except ConnectionError as error:
-        _logger.warning("the client disconnected: %s", error)
-    finally:
-        writer.close()
