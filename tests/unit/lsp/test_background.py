@@ -71,7 +71,7 @@ async def test_changes_during_a_lookup_are_covered_by_one_more(
 ) -> None:
     server, _ = running
     slow = Slow()
-    files = [{"src/auth.py": LookedUpFile(former_names=[name])} for name in "ab"]
+    files = [{"src/auth.py": LookedUpFile(subjects={"c0ffee": name})} for name in "ab"]
 
     def look(_: HistoryLookup, request: LookupRequest) -> HistorySnapshot:
         found = files[min(slow.calls, 1)]

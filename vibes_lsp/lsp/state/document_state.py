@@ -81,7 +81,7 @@ class DocumentState:
         text, saved = self.document.text, self.document.saved
         self._known = trail.looked_up(self.path).known
         self._saved_revision = self.document.saved_revision
-        placements = trail.place(self.path, text, self._known, is_open=True)
+        placements = trail.place(self.path, text, self._known)
         lineages = (placement.lineage for placement in placements)
         self._claims = claims_of(trail.trail, lineages)
         return _moved(placements, saved, text)

@@ -160,15 +160,15 @@ class HistoryLookup:
             for path, text in request.texts.items()
         }
         others = {path: file for path, file in self._last.files.items() if path in request.opened}
-        commits, new_names = self._last.commits, self._last.new_names
+        commits = self._last.commits
         if request.of_all_files and locator.repository is not None:
             locator.resolve_commits_in()
-            commits, new_names = dict(locator.resolved_commits), dict(locator.names.new_names)
+            commits = dict(locator.resolved_commits)
         self._last = HistorySnapshot(
             is_done=True,
             has_git=locator.repository is not None,
             files=others | files,
-            new_names=new_names,
+            new_names=dict(locator.names.new_names),
             nearest=dict(self._nearest),
             commits=commits,
         )
@@ -194,9 +194,10 @@ class HistoryLookup:
     ) -> LookedUpFile:
         known = locator.owners.known_for(path, text)
         locator.resolve_commits_in([path])
-        former = locator.names.former_paths(path)
         lineages = [
-            lineage for name in (path, *former) for lineage in locator.trail.lineages_in(name)
+            lineage
+            for name in (path, *locator.names.former_paths(path))
+            for lineage in locator.trail.lineages_in(name)
         ]
         resolved = {
             lineage.first.id: commit
@@ -211,7 +212,7 @@ class HistoryLookup:
                 trailers = trailers_of_lines(repository, file)
         subjects = _subjects(locator, lineages)
         commits = _commits_of_others(locator, known.head)
-        return LookedUpFile(known, former, resolved, notes, trailers, subjects, commits)
+        return LookedUpFile(known, resolved, notes, trailers, subjects, commits)
 
     def _find_nearest(self, commits: Sequence[str]) -> str | None:
         nearest = None if self._locator is None else self._locator.nearest_commit(commits)

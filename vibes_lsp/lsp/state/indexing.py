@@ -75,6 +75,6 @@ class Indexing:
         def show_part(done: int) -> None:
             if self._is_stopped:
                 raise asyncio.CancelledError
-            loop.call_soon_threadsafe(show, min(99, 100 * done // size), None)
+            loop.call_soon_threadsafe(show, min(99, 100 * done // size))
 
         await self._server.run_in_thread(partial(project.trail.refresh, progress=show_part))

@@ -37,8 +37,8 @@ from vibes_lsp.trail.trail import Trail
 
 _logger = logging.getLogger(__name__)
 _MAX_NAME: Final = 200
-Show: TypeAlias = Callable[[int, str | None], None]
-"""Shows how much is done, in percent, and what is being done."""
+Show: TypeAlias = Callable[[int], None]
+"""Shows how much is done, in percent."""
 _T = TypeVar("_T")
 
 
@@ -285,12 +285,12 @@ async def shown_progress(server: Server, title: str) -> AsyncIterator[Show]:
     """Have the client show progress meanwhile; nothing is shown by one that cannot."""
     token, progress = f"vibes-{uuid4()}", server.work_done_progress
     if not await _is_shown(server, token):
-        yield lambda _percentage, _message: None
+        yield lambda _percentage: None
         return
     progress.begin(token, types.WorkDoneProgressBegin(title, percentage=0))
 
-    def show(percentage: int, message: str | None) -> None:
-        progress.report(token, types.WorkDoneProgressReport(percentage=percentage, message=message))
+    def show(percentage: int) -> None:
+        progress.report(token, types.WorkDoneProgressReport(percentage=percentage))
 
     try:
         yield show

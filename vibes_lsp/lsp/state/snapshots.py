@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
@@ -32,7 +31,6 @@ class LookedUpFile:
 
     Attributes:
         known: Whose its lines are.
-        former_names: The names that it had before it was renamed.
         resolved_commits: The commits of its annotations, by first record id.
         notes: What git-ai's notes say about it; None if nothing.
         trailers: The agents in the trailers of the commits of its lines; None if none.
@@ -41,7 +39,6 @@ class LookedUpFile:
     """
 
     known: KnownFile = field(default_factory=KnownFile)
-    former_names: Sequence[str] = ()
     resolved_commits: Mapping[str, ResolvedCommit] = field(default_factory=dict)
     notes: BroughtLines[LineNote] | None = None
     trailers: BroughtLines[AgentTrailer] | None = None
@@ -130,27 +127,20 @@ class TrailSnapshot:
     @property
     def new_names(self) -> Mapping[str, str]:
         """The names that renamed files have now, by the recorded ones, as far as known."""
-        opened = {
-            former: path
-            for path, history in self.history.files.items()
-            for former in history.former_names
-        }
-        return ChainMap(dict(self.renamed), opened, dict(self.history.new_names))
+        return {**self.history.new_names, **self.renamed}
 
-    def names_of(self, path: str, *, is_open: bool) -> tuple[str, ...]:
+    def names_of(self, path: str) -> tuple[str, ...]:
         """Return the name of a file and those that it had before, as far as they are known."""
-        known = self.looked_up(path).former_names if is_open else ()
-        renames = (self.renamed,) if is_open else (self.renamed, self.history.new_names)
-        former = [old for names in renames for old, new in names.items() if new == path]
-        return tuple(dict.fromkeys((path, *known, *former)))
+        former = (old for old, new in self.new_names.items() if new == path)
+        return tuple(dict.fromkeys((path, *former)))
 
     def looked_up(self, path: str) -> LookedUpFile:
         """Return what git says about an open file; nothing before its first lookup."""
         return self.history.files.get(path, _NOT_LOOKED_UP)
 
-    def place(self, path: str, text: Text, known: KnownFile, *, is_open: bool) -> list[Placement]:
+    def place(self, path: str, text: Text, known: KnownFile) -> list[Placement]:
         """Return where the annotations of a file are in a text; see `placing.project_owners`."""
-        names, pending = self.names_of(path, is_open=is_open), self.pending.lineages_in(path)
+        names, pending = self.names_of(path), self.pending.lineages_in(path)
         return place_file(self.trail, names, text, known, pending=pending)
 
 
@@ -251,7 +241,7 @@ def snapshot_of_file(
     trail: TrailSnapshot, path: str, uri: str, text: Text, *, is_provisional: bool
 ) -> DocumentSnapshot:
     """Return the snapshot of a file that is not open."""
-    placements = tuple(trail.place(path, text, KnownFile(), is_open=False))
+    placements = tuple(trail.place(path, text, KnownFile()))
     report = _report(trail, text, trail.history.commits)
     return DocumentSnapshot(trail, path, uri, None, text, placements, report, is_provisional)
 
