@@ -188,6 +188,28 @@ def test_an_outdated_index_is_refreshed_before_a_file_is_answered(
     assert (typed.version, failures) == (2, [])
 
 
+def test_an_index_that_a_thread_writes_is_not_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite would end the process."""
+    TrailWriter(tmp_path)
+    project = Projects(Documents()).refreshed(AuditDir(tmp_path / ".ai-audit"))
+    closed: list[Trail] = []
+
+    def close(trail: Trail) -> None:
+        closed.append(trail)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Trail, "close", close)
+        project.begin_indexing()
+        project.close()
+        assert project.trail not in closed
+        project.end_indexing()
+        project.close()
+        assert project.trail in closed
+    project.close()
+
+
 def test_an_outdated_index_fails_no_lookup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     failures = [OutdatedIndex("damaged")]
 

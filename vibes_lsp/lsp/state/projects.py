@@ -103,9 +103,10 @@ class Project:
         return "recorder" in vars(self)
 
     def close(self) -> None:
-        """End git's processes, and close the index."""
+        """End git's processes, and close the index unless a thread is writing it."""
         self.history.close()
-        self.trail.close()
+        if not self.is_indexing:
+            self.trail.close()
 
     def _nearest_commit(self, commits: Sequence[str]) -> str | None:
         """Return the commit that is nearest to HEAD (R7), as far as a lookup has compared them."""
