@@ -86,9 +86,10 @@ class CacheDatabase:
                 import logging  # noqa: PLC0415  # this is rare, and each commit would wait for it
 
                 logging.getLogger(__name__).info("the database is made again: %s", error)
-                if isinstance(error, sqlite3.OperationalError):  # another program has it
+                if "locked" in str(error):  # another program has it
                     break
-                _remove(path)
+                if not isinstance(error, sqlite3.OperationalError):  # else others create it too
+                    _remove(path)
                 continue
             if self.path(subject) == path:
                 with suppress(OSError):
