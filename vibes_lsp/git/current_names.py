@@ -47,15 +47,16 @@ def _names_in(
     current: dict[str, str] = {}
     pending, is_settled = {name: name for name in names}, True
     for _ in range(_MAX_RENAMES):
-        current |= {
-            name: now
-            for name, now in pending.items()
-            if (entry := repository.objects.entry(head, now)) is not None and not entry.is_folder
-        }
-        gone = {name: now for name, now in pending.items() if name not in current}
-        if not gone:
-            break
         try:
+            current |= {
+                name: now
+                for name, now in pending.items()
+                if (entry := repository.objects.certain_entry(head, now)) is not None
+                and not entry.is_folder
+            }
+            gone = {name: now for name, now in pending.items() if name not in current}
+            if not gone:
+                break
             renamed, is_complete = _renamed(repository, head, set(gone.values()))
         except HistoryUnavailable:
             return current, False
