@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -16,11 +17,15 @@ from vibes_lsp.errors import HistoryUnavailable, UnreadableFile
 from vibes_lsp.git.objects import GitObjects
 from vibes_lsp.git.process import git_lines, git_verdict, run_git
 from vibes_lsp.git.repository_state import common_git_folder
+from vibes_lsp.store.bounded_lines import bounded_lines
 from vibes_lsp.store.files import read_file
 from vibes_lsp.store.git_folders import MAX_REFS_FILE
 
 if TYPE_CHECKING:
     from vibes_lsp.git.git_cache import GitCache
+
+_MAX_IN_MEMORY: Final = 8 << 20
+"""A file whose lines are read one by one is in memory up to this size."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,11 @@ class Repository:
         unknown = HistoryUnavailable(f"{revision!r} names no commit here", hint=_HINT)
         if _SEARCH.search(revision):
             raise unknown
+        if revision == "HEAD" or _HASH.fullmatch(revision):
+            commit = self.objects.commit_id("HEAD" if revision == "HEAD" else revision.lower())
+            if commit is None:
+                raise unknown
+            return commit
         warning = ("-c", "core.warnAmbiguousRefs=true")
         options = ("--verify", "--end-of-options", f"{revision}^{{commit}}")
         verdict = git_verdict(self.root, *warning, "rev-parse", *options)
@@ -157,7 +167,10 @@ class Repository:
         Lines are as `bounded_lines` has them; arguments and errors are those of `read_file_below`.
         """
         blob = self._blob(commit, self.prefix_of(folder) + name)
-        if blob is not None:
+        content = None if blob is None else self.objects.contents(blob, _MAX_IN_MEMORY)
+        if content is not None:
+            yield from bounded_lines(io.BytesIO(content))
+        elif blob is not None:
             with git_lines(self.root, "cat-file", "blob", blob) as lines:
                 yield from lines
 
