@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import lru_cache
 from typing import Final
 
 from vibes_lsp.anchors.text import compact, encode
@@ -25,8 +26,12 @@ _MIN_CHARACTERS: Final = 4
 _HASHES: Final = re.compile(r"(?:[0-9a-f]{8})+")
 
 
+@lru_cache(1 << 15)
 def line_hash(line: str) -> str:
-    """Return the hash of a line as `line_hashes` holds it; its line end does not count."""
+    """Return the hash of a line as `line_hashes` holds it; its line end does not count.
+
+    While a user types, all other lines of the text are hashed again and again.
+    """
     digest = hashlib.sha256(encode(line.removesuffix("\n").removesuffix("\r")))
     return digest.hexdigest()[:_DIGITS]
 

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from vibes_lsp.anchors.align import beside_copies, came_from
-from vibes_lsp.anchors.line_hashes import is_long
+from vibes_lsp.anchors.line_hashes import is_long, line_hash
 from vibes_lsp.anchors.location import DatedCommit, LineKind, LocatedRange, Method, State
 from vibes_lsp.anchors.reformatting import reformatted
 from vibes_lsp.anchors.text import Text
@@ -123,6 +123,8 @@ class _Screen:
 
     def follow_moves(self, elsewhere: LostBlocks) -> None:
         """Give new blocks the owners of the lines that the file, or another one, has lost."""
+        if not (self._head.lines or elsewhere.blocks):
+            return
         left = [number for number in sorted(self.new) if self.owners[number] is None]
         blocks = [
             PlacedLines(_HERE, block.start, self._text.lines[block.start : block.stop])
@@ -174,7 +176,7 @@ class _Screen:
             for number, kind in kinds.items():
                 owner, is_sure = self.owners[number], kind != LineKind.CLAIMED
                 if owner is None or (is_sure and not owner.is_sure):  # evidence before rank (R7)
-                    known_hash = self._hashed.hashes[number] if kind == LineKind.AI else ""
+                    known_hash = line_hash(self._text.lines[number]) if is_sure else ""
                     self.owners[number] = claim.owner(known_hash, is_sure=is_sure)
 
     def _judge(
