@@ -463,6 +463,7 @@ def test_a_pull_with_rebase_and_autostash_keeps_the_agents_lines(
     claude.write("one.py", "one = 1\n")
     here.commit()
     claude.edit("app.py", "    return 0\n", "    run()\n    return 0\n")
+    here.record()
     project.write("app.py", f'"""An app."""\n\n{APP}')
     project.commit()
     here.git("pull", "--quiet", "--rebase", "--autostash")
