@@ -26,6 +26,8 @@ _MAX_DATABASES: Final = 32
 _ATTEMPTS: Final = 3
 """Databases that are opened: one may be broken, or be created twice at the same time."""
 _MEMORY: Final = ":memory:"
+_NEW: Final = ".new"
+"""The end of the name of a database that is being created."""
 _MAX_LOG: Final = 4 << 20
 """Bytes that a write-ahead log keeps after its content is in the database."""
 
@@ -78,11 +80,12 @@ class CacheDatabase:
             path = self.path(subject)
             if path is None:
                 break
-            if not path.exists():
-                _remove_oldest(path.parent)
             try:
+                if not path.exists():
+                    _remove_oldest(path.parent)
+                    self._create(path)
                 connection = self.connect(str(path))
-            except (sqlite3.Error, ValueError) as error:  # whose message may not be UTF-8
+            except (sqlite3.Error, ValueError, OSError) as error:  # whose message may not be UTF-8
                 import logging  # noqa: PLC0415  # this is rare, and each commit would wait for it
 
                 logging.getLogger(__name__).info("the database is made again: %s", error)
@@ -98,6 +101,17 @@ class CacheDatabase:
             connection.close()  # another program has created one at the same time
             _remove(path)
         return None
+
+    def _create(self, path: Path) -> None:
+        """Create a database, which others see once it is complete: they cannot wait for a part.
+
+        Raises:
+            sqlite3.Error: It cannot be written.
+            OSError: It cannot be renamed.
+        """
+        new = path.with_name(path.name + _NEW)
+        self.connect(str(new)).close()
+        new.replace(path)
 
     def connect(self, path: str) -> sqlite3.Connection:
         """Open a database, and create its tables unless they are there.
@@ -143,7 +157,8 @@ def _has_tables(connection: sqlite3.Connection) -> bool:
 
 def _remove_oldest(folder: Path) -> None:
     with suppress(OSError):
-        databases = sorted(folder.glob("*.db"), key=lambda path: path.stat().st_mtime_ns)
+        files = [*folder.glob("*.db"), *folder.glob(f"*{_NEW}")]
+        databases = sorted(files, key=lambda path: path.stat().st_mtime_ns)
         for path in databases[: 1 - _MAX_DATABASES]:
             _remove(path)
 
