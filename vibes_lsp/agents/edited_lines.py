@@ -242,13 +242,13 @@ def _by_unique_match(old: str, new: str, current: str) -> ResolvedEdit | None:
         start = current.find(new, start + 1)
     if old and new.endswith("\n") and not old.endswith("\n") and not current.endswith(new):
         return None  # did the old text end the file, or only a part of a line?
-    befores = [current[:start] + old + current[start + len(new) :] for start in starts]
+    former_texts = [current[:start] + old + current[start + len(new) :] for start in starts]
     if old:
-        befores = [before for before in befores if _is_once(old, before)]
-    if len(befores) != 1:
+        former_texts = [before for before in former_texts if _is_once(old, before)]
+    if len(former_texts) != 1:
         return None
-    ranges = changed_ranges(befores[0], current)
-    return ResolvedEdit(current, ranges, "unique match", befores[0])
+    ranges = changed_ranges(former_texts[0], current)
+    return ResolvedEdit(current, ranges, "unique match", former_texts[0])
 
 
 def _is_once(part: str, text: str) -> bool:

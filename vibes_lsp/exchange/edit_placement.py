@@ -43,10 +43,10 @@ def _with_replacement(
     """
     old, new = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
     text = _text_of(lines)
-    befores = text.split(old)[:-1]
-    if not befores or (len(befores) > 1 and not everywhere):
+    parts = text.split(old)[:-1]
+    if not parts or (len(parts) > 1 and not everywhere):
         return None
-    begun = [before.rpartition("\n")[2] for before in befores]
+    begun = [before.rpartition("\n")[2] for before in parts]
     if old[0] in " \t" and any(beginning.isspace() for beginning in begun):
         return None  # the line was indented otherwise
     return text_lines(text.replace(old, new)), not any(begun)
