@@ -112,19 +112,20 @@ class GateInputs:
                 self.trail_diff.new_lines,
             )
             yield from (finding for finding in added if finding.check.id not in _REPORTED_AS_UNREAD)
-            if self.trail_diff.uncommitted:
-                message = pluralize(
-                    len(self.trail_diff.uncommitted),
-                    "line is not committed",
-                    "lines are not committed",
-                )
-                yield Finding(
-                    WORKTREE,
-                    message,
-                    f"{directory.path.name}/{LOG_NAME}",
-                    self.trail_diff.uncommitted[0],
-                )
+            yield from self._uncommitted_lines(self.trail_diff)
         yield from self._unreadable_lines()
+
+    def _uncommitted_lines(self, diff: TrailDiff) -> Iterator[Finding]:
+        """Yield notes about records that no commit has: in the log, and those that wait for one."""
+        where, log = f"{self.trail.directory.path.name}/{LOG_NAME}", self.trail.log
+        waiting = sum(map(log.is_waiting, diff.uncommitted))
+        in_log = [line for line in diff.uncommitted if not log.is_waiting(line)]
+        if in_log:
+            lines_are = pluralize(len(in_log), "line is", "lines are")
+            yield Finding(WORKTREE, f"{lines_are} not committed", where, in_log[0])
+        if waiting:
+            records_wait = pluralize(waiting, "record waits", "records wait")
+            yield Finding(WORKTREE, f"{records_wait} for a commit", where)
 
     def _unreadable_lines(self) -> Iterator[Finding]:
         """Yield lines that are not records: an error, or a warning if the base has them."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from collections.abc import Callable, Iterable
 from decimal import Decimal
@@ -135,7 +136,23 @@ def object_or_none(data: bytes | str) -> Members | None:
 
 def as_type(members: Members, kind: type[_T]) -> _T:
     """Return members as an object of a type; they are valid by a schema that is as strict."""
-    return msgspec.convert(members, kind)
+    try:
+        return msgspec.convert(members, kind)
+    except UnicodeEncodeError:  # a name with a lone surrogate, which no type has
+        return msgspec.convert(_with_valid_names(members), kind)
+
+
+def _with_valid_names(value: JsonValue) -> JsonValue:
+    """Return a value without the members whose names cannot be encoded, at every depth."""
+    if isinstance(value, list):
+        return [_with_valid_names(element) for element in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: _with_valid_names(member)
+        for name, member in value.items()
+        if not _SURROGATE.search(name)
+    }
 
 
 def _as_object(value: JsonValue) -> Members:
@@ -144,6 +161,7 @@ def _as_object(value: JsonValue) -> Members:
     return value
 
 
+_SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _ENCODE: Final = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
 ).encode

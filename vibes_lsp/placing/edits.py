@@ -114,7 +114,7 @@ class RecordedEdit(msgspec.Struct, frozen=True, gc=False):
         return (
             self.count > 0
             and self.members.get("type") == RecordType.LINE
-            and self.members.get("action") not in OWNS_NOTHING
+            and text(self.members, "action") not in OWNS_NOTHING
         )
 
     @property
