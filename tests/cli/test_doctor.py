@@ -170,7 +170,7 @@ def test_an_untracked_file(project: Project, run_vibes: RunVibes) -> None:
     untracked, unnamed = done.json["steps"][-2:]
     assert (untracked["health"], untracked["message"]) == (
         "note",
-        "the project does not track this file",
+        "the policy of the project leaves this file out",
     )
     assert (unnamed["health"], unnamed["message"]) == (
         "note",

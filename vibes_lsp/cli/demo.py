@@ -14,7 +14,7 @@ SUGGESTIONS = (
     ("blame src/auth.py", "who wrote each line, and is that verified?"),
     ("find --unreviewed", "AI code that no person has reviewed"),
     ("show src/auth.py:24", "who wrote a line, what was asked, how risky is it?"),
-    ("diff", "AI lines that people have changed"),
+    ("diff", "the AI's lines in what changed since the last commit"),
     ("check", "is the audit trail complete and correct?"),
 )
 """Commands to try in the sample repository, and what they show."""

@@ -93,12 +93,14 @@ _PLACE_OPTIONS: Final[Mapping[str, tuple[_Decorator, ...]]] = {
     epilog=examples(
         "vibes record annotate a.py:1-9 --tool chat --model some-model",
         "vibes record annotate --input edit.json",
+        "vibes record review a.py:1-9 --verdict approved",
     ),
 )
 def command() -> None:
     """Record what an AI did.
 
-    Each subcommand reads one JSON object from standard input and prints one.
+    Each subcommand reads one JSON object from standard input and prints one. Those that take
+    FILE:LINES need no object.
     """
 
 

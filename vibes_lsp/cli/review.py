@@ -42,7 +42,11 @@ if TYPE_CHECKING:
 
 
 @click.command(
-    "review", epilog=examples("vibes review", "vibes review --list --band high --file src")
+    "review",
+    epilog=examples(
+        "vibes review",
+        "vibes review --list --band high --file src",
+    ),
 )
 @model_option
 @prompt_option
@@ -69,6 +73,7 @@ def command(  # noqa: PLR0917
     """Review AI code, highest risk first.
 
     Shows each annotation with its lines, prompt and risk, and takes one key as the verdict.
+    Without questions: `vibes record review FILE:LINES --verdict approved`.
     """
     asks = not (as_list or as_json)
     if asks:

@@ -236,7 +236,7 @@ def _file(context: CheckContext, file: Path) -> Iterator[Step]:
             Group.FILE,
             about,
             Health.NOTE,
-            "the project does not track this file",
+            "the policy of the project leaves this file out",
             "change tracked_extensions or exclude_patterns in config.json",
         )
     yield from _filter(context.trail.directory.project, path, about)
