@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.stories.scripted_agents import (
-    AgentProject,
-    ClaudeCode,
-    Codex,
-    CopilotCli,
-    GeminiCli,
-)
+from tests.stories.scripted_agents import AgentProject, ClaudeCode, Codex, CopilotCli, GeminiCli
 from vibes_lsp.store.audit_dir import AuditDir
 from vibes_lsp.trail.trail import Trail
 
