@@ -42,10 +42,10 @@ class ModelUse:
 
 
 class ModelUses:
-    """Finds the model of an event; reads each session file once."""
+    """Finds the model of an event; reads a session file again once it has grown."""
 
     def __init__(self) -> None:
-        self._uses: dict[Path, list[ModelUse]] = {}
+        self._uses: dict[Path, tuple[int, list[ModelUse]]] = {}
 
     def find(self, event: AgentEvent) -> ModelUse | None:
         """Return the answer that an event follows; None if that is not certain.
@@ -57,9 +57,14 @@ class ModelUses:
         path = _session_path(event)
         if session is None or session.model is None or path is None:
             return None
-        if path not in self._uses:
-            self._uses[path] = list(_uses(session.model, last_lines(path)))
-        uses = self._uses[path]
+        known_size, uses = self._uses.get(path, (-1, []))
+        try:
+            size = path.stat().st_size
+        except OSError:
+            return None
+        if size != known_size:
+            uses = list(_uses(session.model, last_lines(path)))
+            self._uses[path] = size, uses
         if event.call_id:
             quoted = f'"{event.call_id}"'
             named = [use for use in uses if quoted in use.calls]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from vibes_lsp.agents.claude_like import call_content
-from vibes_lsp.agents.current_session import find_reasoning
+from vibes_lsp.agents.current_session import ModelUses, find_reasoning
 from vibes_lsp.agents.events import Agent, AgentEvent, CommandRun, FilesRead, SessionKey
 
 if TYPE_CHECKING:
@@ -258,3 +258,29 @@ def test_only_edits_and_commands_have_reasoning(tmp_path: Path) -> None:
 def test_only_a_file_of_the_session_in_the_agents_folder_is_read(tmp_path: Path, file: str) -> None:
     lines = [claude("m2", thinking("why"), use("c2"))]
     assert reasoning(tmp_path, Agent.CLAUDE_CODE, lines, file=file) is None
+
+
+def test_the_model_is_found_once_the_agent_has_written_its_answer(tmp_path: Path) -> None:
+    """One program may record the prompt, and the edits that follow it."""
+    path = tmp_path / "home" / _FILES[Agent.CLAUDE_CODE]
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(claude("m0", kind="user")) + "\n", encoding="utf-8")
+    event = AgentEvent(
+        Agent.CLAUDE_CODE,
+        SessionKey(SESSION),
+        "identity",
+        str(tmp_path),
+        transcript=str(path),
+        call_id="c1",
+        action=CommandRun("true"),
+        moment="2026-11-22T08:00:05Z",
+    )
+    uses = ModelUses()
+    assert uses.find(event) is None
+    answer = claude("m1", use("c1"))
+    answer["message"]["model"] = "claude-sonnet-4-5"
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(answer) + "\n")
+    found = uses.find(event)
+    assert found is not None
+    assert found.model == "claude-sonnet-4-5"
