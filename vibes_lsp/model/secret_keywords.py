@@ -175,7 +175,6 @@ def _spans(
 
 
 _DIGIT: Final = re.compile("[0-9]")
-_SPACE: Final = re.compile(r"\s")
 
 
 def _has_digit(value: str) -> bool:
