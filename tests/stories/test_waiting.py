@@ -427,7 +427,7 @@ def test_the_doctor_and_the_log_say_what_is_late(work: Workspace) -> None:
         [found] = [each for each in steps if each["about"] == "waiting records"]
         return found["health"], found["message"]
 
-    assert step() == ("ok", "none")
+    assert step() == ("ok", "no annotation waits for a commit")
     work.write_as_ai("app.py", ALPHA + BETA, 5, 6)
     assert step() == ("ok", "1 annotation waits for a commit")
     work.step("commit", "--no-verify", "-am", "Without the hook")
@@ -437,7 +437,7 @@ def test_the_doctor_and_the_log_say_what_is_late(work: Workspace) -> None:
             vibes(*command, cwd=work.path).err
         )
     work.commit_other_file("With it")
-    assert step() == ("ok", "none")
+    assert step() == ("ok", "no annotation waits for a commit")
 
 
 OLD_HOOK = """\

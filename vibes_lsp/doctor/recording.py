@@ -108,7 +108,7 @@ def _waiting_records(directory: AuditDir) -> Iterator[Step]:
     elif count and place_of_waiting(directory) is None:
         yield _step(about, Health.NOTE, f"{summary}, and no hook writes them", "run `vibes flush`")
     else:
-        yield _step(about, Health.OK, f"{summary} for a commit" if count else "none")
+        yield _step(about, Health.OK, f"{summary if count else 'no annotation waits'} for a commit")
     if records_in_journal(directory).is_file():
         yield _step(
             about,
